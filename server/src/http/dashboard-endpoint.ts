@@ -11,9 +11,9 @@ import { parseUrl } from '../domain/url.ts'
 import type { DashboardContext } from '../graphql/dashboard/context.ts'
 import { dashboardSchema } from '../graphql/dashboard/schema.ts'
 import { admitVisitor } from '../graphql/dashboard/visitor-document.ts'
-import { WITH_PASSWORD } from '../operations/call/member-operations.ts'
 import type { Service } from '../operations/call/service.ts'
 import { memberOfSession } from '../operations/members/sign-in.ts'
+import { MUTATION_NAMES, MUTATIONS } from '../operations/registry/registry.ts'
 import type { Member } from '../store/members/members.ts'
 import { type Admission, tell } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -39,7 +39,10 @@ export function dashboardEndpoint(
 ): Endpoint<Visitor> {
   return {
     schema: dashboardSchema(),
-    limits: { cost: MAX_MEMBER_COST, once: WITH_PASSWORD },
+    limits: {
+      cost: MAX_MEMBER_COST,
+      once: new Set(MUTATION_NAMES.filter((name) => MUTATIONS[name].password)),
+    },
     authenticate: sessionCheck(service, publicUrl, admission),
     admit: ({ member }) => (member ? null : admitVisitor),
     context({ member, session }, exchange, _body, deadline): DashboardContext {

@@ -19,13 +19,14 @@ import { requestIdOf } from './request-id.ts'
 
 /** Files that the dashboard uploads and downloads, for which GraphQL is unsuitable. */
 export function importEndpoint(service: Service, publicUrl: () => string) {
-  const file = (method: MemberFile['method'], mutation: string | null, handle: Handle) =>
+  const file = (method: MemberFile['method'], mutation: MemberFile['mutation'], handle: Handle) =>
     memberFile(service, publicUrl, { method, mutation, handle: inApp(handle) })
   return {
     /** `POST /dashboard/import/users?app=ID` with a CSV file. */
-    upload: file('POST', 'importUsers', async (call, query, request, response) => {
+    upload: file('POST', 'importUsers', async ({ actor, ...rest }, query, request, response) => {
       const id = query.get('import') ?? `imp_${randomUUID()}`
-      call.actor.operation.args = { appId: call.appId, id }
+      const mutation = { name: 'importUsers' as const, args: { appId: rest.appId, id } }
+      const call = { ...rest, actor: { ...actor, mutation } }
       const order = {
         id,
         columns: {

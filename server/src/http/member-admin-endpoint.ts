@@ -5,7 +5,7 @@ import { adminSchemaForMembers } from '../graphql/admin/for-members.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
 import { inApp } from '../operations/apps/apps.ts'
 import type { Call, MemberActor } from '../operations/call/call.ts'
-import { notSignedIn } from '../operations/call/member-operations.ts'
+import { notSignedIn } from '../operations/call/roles.ts'
 import type { Service } from '../operations/call/service.ts'
 import type { Admission } from './admission.ts'
 import { sessionCheck } from './dashboard-endpoint.ts'
@@ -30,7 +30,7 @@ export function memberAdminEndpoint(
       const call: Call<MemberActor> = {
         service,
         appId: appOf(exchange.headers[APP_HEADER]),
-        actor: { kind: 'member', member, operation: { name: '', args: {} } },
+        actor: { kind: 'member', member, mutation: null },
         deadline: null,
         idempotency: null,
       }

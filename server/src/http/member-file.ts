@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest, TollgateError } from '../domain/errors.ts'
 import { wireError } from '../graphql/engine/errors.ts'
 import type { InstallationCall } from '../operations/call/call.ts'
-import { checkMay, notSignedIn } from '../operations/call/member-operations.ts'
+import { checkRole, notSignedIn } from '../operations/call/roles.ts'
 import type { Service } from '../operations/call/service.ts'
+import { type DashboardFile, MUTATIONS } from '../operations/registry/registry.ts'
 import { answerJson } from './answer.ts'
 import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
 import { requestIdOf } from './request-id.ts'
@@ -12,7 +13,7 @@ import { requestIdOf } from './request-id.ts'
 export interface MemberFile {
   method: 'GET' | 'POST'
   /** the mutation whose role it needs; null: any member may */
-  mutation: string | null
+  mutation: DashboardFile | null
   handle(
     call: InstallationCall,
     query: URLSearchParams,
@@ -36,14 +37,13 @@ export function memberFile(
         throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
       refuseForeign(request.headers, publicUrl())
       const { member } = await visitorOf(service, request.headers, publicUrl())
-      if (mutation !== null) checkMay('mutation', mutation, member)
+      if (mutation !== null) checkRole(MUTATIONS[mutation].role, member)
       if (!member) throw notSignedIn()
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams
-      const operation = { name: mutation ?? '', args: {} }
       const call: InstallationCall = {
         service,
         appId: null,
-        actor: { kind: 'member', member, operation },
+        actor: { kind: 'member', member, mutation: mutation && { name: mutation, args: {} } },
         deadline: null,
       }
       await handle(call, query, request, response)

@@ -1,110 +1,113 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { MUTATIONS } from '../../src/operations/call/member-operations.ts'
-import { SENTENCES } from '../../src/operations/home/sentences.ts'
-import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import {
+  DASHBOARD_MUTATIONS,
+  MUTATION_NAMES,
+  MUTATIONS,
+  SENTENCES,
+} from '../../src/operations/registry/registry.ts'
+import { MUTATION_EXAMPLES } from '../examples/examples.ts'
+import { auditEntry, newTurn, readyCall } from '../examples/run.ts'
+import { furnishWorld, type World } from '../examples/world.ts'
+import { type Data, signedIn, type Variables } from '../harness/client.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { MASTER_KEY_SETTINGS, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, MASTER_KEY_SETTINGS, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
-import { STEPS } from './audit-steps.ts'
 
 let server: TestServer
 let stripe: StripeStandIn
+let world: World
 beforeAll(async () => {
   stripe = await startStripe()
   server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
+  const app = { id: 'audited', admin: await createApp(server, 'audited'), dashboard: server.dashboard }
+  world = await furnishWorld(server, app, { stripe })
 })
 afterAll(async () => {
   await server?.stop()
   await stripe?.stop()
 })
 
-const LOG = `query ($appId: String, $first: Int, $after: String) { auditLog(appId: $appId, first: $first, after: $after) {
+const LOG = `query ($appId: String, $actorKind: ActorKind, $first: Int, $after: String) {
+  auditLog(appId: $appId, actorKind: $actorKind, first: $first, after: $after) {
   next rows { memberEmail appId operation sentence subjectKind subjectId before after at } } }`
-const latest = async (): Promise<Data> => (await server.dashboard.data(LOG, { first: 1 })).auditLog.rows[0]
+/** Members' newest entries: a provider's may come at any time. */
+const newest = async (first: number): Promise<Data[]> =>
+  (await server.dashboard.data(LOG, { actorKind: 'MEMBER', first })).auditLog.rows
+const latest = async (): Promise<Data> => (await newest(1))[0] as Data
 
-/** What the steps name that is only known as they run. */
-const known: Record<string, string> = {}
-
-/** Whom and what the steps are about, beside what they make themselves. */
-async function prepare(): Promise<void> {
-  const password = 'a good password'
-  const { inviteMember } = await server.dashboard.data(
-    'mutation { inviteMember(email: "other@example.com", role: VIEWER) { url } }',
-  )
-  const token = new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token')
-  const { acceptInvitation } = await dashboardClient(server.url).data(
-    'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
-    { token, password },
-  )
-  known.MEMBER = acceptInvitation.id
-  await signedIn(server.url, OWNER)
-  const { sessions } = await server.dashboard.data('{ sessions { id current } }')
-  known.SESSION = sessions.find((session: Data) => !session.current).id
-  known.STRIPE_KEY = stripe.key
-  await rowsOf(
-    { connectionString: server.databaseUrl },
-    `insert into app (id, name, archived_at) values ('gone', 'Gone', now())`,
-  )
-  known.STRIPE_PRICE = stripe.sell({ name: 'plan', amount: 1500, interval: 'month' }).id
+/** Runs a mutation, and expects one new entry. */
+async function expectEntry(operation: string, query: string, variables: Variables, entry: Data) {
+  // Its entry has nothing to do with the mutation, which may delete what others are about.
+  await server.dashboard.data('mutation { renameApp(appId: "audited", name: "Audited") { id } }')
+  const earlier = await latest()
+  const answer = (await server.dashboard.data(query, variables))[operation]
+  const [shown, before] = await newest(2)
+  expect(shown).toMatchObject({ memberEmail: OWNER.email, operation, ...entry })
+  // All that a sentence leaves open is filled in.
+  expect(shown?.sentence).toMatch(/^\w[^{}]*\S$/)
+  expect(before, 'one entry').toEqual(earlier)
+  const secrets = [answer?.secret, answer?.token, stripe.key].filter((secret) => secret !== undefined)
+  for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
 }
 
-/** A user who has bought the plan for good, in the sandbox. */
-async function paidInSandbox(): Promise<void> {
-  const ask = (sql: string) => rowsOf({ connectionString: server.databaseUrl }, sql)
-  await ask(
-    `with payer as (insert into users (app_id, id, metadata) values ('audited', 'payer', '{}') returning uid),
-     customer as (insert into sandbox_customer (app_id, id) values ('audited', 'cus_paid')),
-     checkout as (insert into sandbox_checkout
-         (app_id, id, session_id, customer_id, items, success_url, cancel_url, state, made_at, paid_at, expires_at)
-       values ('audited', 'cs_paid', 's', 'cus_paid', '[{"amount":900,"currency":"usd"}]', 'https://a.example',
-         'https://a.example', 'paid', now(), now(), now()))
-     insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
-     select 'audited', 'sandbox', 'cs_paid', uid, 'paid', now(), false from payer`,
-  )
-  await ask(
-    `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
-     select 'audited', 'bought', uid, 'plan', false, now(), now(), 'sandbox', 'cs_paid' from users
-     where app_id = 'audited' and id = 'payer'`,
-  )
-}
-
-/** A notice that could not be handled. */
-async function failedNotice(): Promise<string> {
-  const [notice] = await rowsOf<{ seq: string }>(
-    { connectionString: server.databaseUrl },
-    `insert into notice (app_id, provider, event_id, type, payload, state)
-     values ('audited', 'stripe', 'evt_1', 'invoice.paid', '{}', 'FAILED') returning seq`,
-  )
-  return String(notice?.seq)
-}
+/** Mutations whose entry depends on their arguments, in an order in which all succeed. */
+const VARIANTS: [mutation: string, entry: Data][] = [
+  ['createUser(APP, input: { id: "zoe" }) { id }', { sentence: 'created the user zoe', subjectId: 'zoe' }],
+  [
+    'updateUser(APP, id: "zoe", input: { id: "zoey", email: "zoey@example.com", billingId: "cus_zoey" }) { id }',
+    {
+      subjectId: 'zoey',
+      before: { id: 'zoe', billingId: null },
+      after: { id: 'zoey', email: 'zoey@example.com', billingId: 'cus_zoey' },
+    },
+  ],
+  [
+    'createPackage(APP, input: { id: "silver", name: "Silver", features: { id: "calls" } }) { id }',
+    { after: { features: [{ featureId: 'calls' }] } },
+  ],
+  ['publishPackage(APP, id: "silver") { id }', { before: { status: 'DRAFT' }, after: { version: 1 } }],
+  [
+    'editPackage(APP, id: "silver", input: { features: [] }) { id }',
+    { after: { version: 1, draft: { features: [] } } },
+  ],
+  [
+    'publishPackage(APP, id: "silver", for: NEW_ONLY) { id }',
+    { before: { version: 1 }, after: { version: 2, publishedFor: 'NEW_ONLY', features: [] } },
+  ],
+  [
+    'subscribe(APP, userId: "zoey", packageIds: ["silver"]) { id }',
+    { subjectId: 'zoey', after: { subscriptions: [{ packageId: 'silver' }] } },
+  ],
+  ['archiveBillingTemplate(APP, id: "plan") { id }', { sentence: 'archived the billing template Some' }],
+  [
+    'archiveBillingTemplate(APP, id: "plan", archived: false) { id }',
+    { sentence: 'restored the billing template Some' },
+  ],
+  ['archiveApp(APP) { id }', { after: { archivedAt: expect.any(String) } }],
+  [
+    'archiveApp(APP, archived: false) { id }',
+    { before: { archivedAt: expect.any(String) }, after: { archivedAt: null } },
+  ],
+  [
+    'cancelSubscription(APP, id: "SUBSCRIPTION", atPeriodEnd: false) { id }',
+    { before: { cancelledAt: null }, after: { cancelledAt: expect.any(String) } },
+  ],
+]
 
 describe('gap: the audit log', () => {
-  it('says of each mutation who made it, and what there was before and after', async () => {
-    await prepare()
-    for (const { mutation, entry } of STEPS) {
-      const operation = /^\w+/.exec(mutation)?.[0] ?? ''
-      if (operation === 'replayNotice') known.NOTICE = await failedNotice()
-      if (operation === 'reverseSandboxPayment') await paidInSandbox()
-      const text = mutation.replace(/"([A-Z_]+)"/, (whole, name) => JSON.stringify(known[name]) ?? whole)
-      const earlier = await latest()
-      const answer = (await server.dashboard.data(`mutation { ${text} }`))[operation]
-      if (operation === 'createApiKey') known.KEY = answer.id
-      if (operation === 'rotateTokenKey') known.TOKENKEY = answer.id
-      if (operation === 'createPrice') known.PRICE = answer.id
-      if (operation === 'migrateSubscriptions') known.MIGRATION = answer.id
-      if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
-      if (operation === 'startTrial') known.TRIAL = answer.id
-      if (operation === 'inviteMember') known.INVITATION = answer.id
-      const [shown, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows
-      expect(shown, operation).toMatchObject({ memberEmail: OWNER.email, operation, ...entry })
-      // All that a sentence leaves open is filled in.
-      expect(shown.sentence, operation).toMatch(/^\w[^{}]*\S$/)
-      expect(before, `${operation} once`).toEqual(earlier)
-      const secrets = [answer?.secret, answer?.token, stripe.key].filter((secret) => secret !== undefined)
-      for (const secret of secrets) expect(JSON.stringify(shown), operation).not.toContain(secret)
-    }
+  it.each(
+    DASHBOARD_MUTATIONS.filter((name) => MUTATION_EXAMPLES[name].audit),
+  )('says of %s who made it, and what there was before and after', async (name) => {
+    const turn = newTurn(world, name)
+    const { document, variables } = await readyCall('dashboard', name, turn)
+    await expectEntry(name, document, variables, auditEntry(name, turn))
+  })
+
+  it.each(VARIANTS)('says what depends on the arguments: %s', async (mutation, entry) => {
+    const [operation = ''] = /^\w+/.exec(mutation) ?? []
+    const text = mutation.replace('APP', 'appId: "audited"').replace('SUBSCRIPTION', world.subscription)
+    await expectEntry(operation, `mutation { ${text} }`, {}, entry)
   })
 
   it('names what it is about, and leads to what still exists', async () => {
@@ -123,29 +126,35 @@ describe('gap: the audit log', () => {
       const row = rows.find((one) => one.sentence === sentence)
       return row?.parts.filter(({ subject }: Data) => subject !== null)
     }
-    const plan = { text: 'Plan', subject: { kind: 'PACKAGE', appId: 'audited', id: 'plan' } }
-    expect(named('changed the package Plan')).toEqual([plan])
+    const packageNamed = (text: string, id: string) => ({
+      text,
+      subject: { kind: 'PACKAGE', appId: 'audited', id },
+    })
+    expect(named('changed the package Silver')).toEqual([packageNamed('Silver', 'silver')])
     // The entry has the ids alone; the user and the package have been renamed or deleted since, or not.
-    expect(named('simulated a refund or dispute of a sandbox payment of payer for Plan')).toEqual([
-      { text: 'payer', subject: { kind: 'USER', appId: 'audited', id: 'payer' } },
-      plan,
+    const payer = 'payer-reverseSandboxPayment'
+    expect(named(`simulated a refund or dispute of a sandbox payment of ${payer} for Some`)).toEqual([
+      { text: payer, subject: { kind: 'USER', appId: 'audited', id: payer } },
+      packageNamed('Some', 'plan'),
     ])
-    expect(named('restored the billing template Offer')).toEqual([
-      { text: 'Offer', subject: { kind: 'TEMPLATE', appId: 'audited', id: expect.any(String) } },
+    expect(named('restored the billing template Some')).toEqual([
+      { text: 'Some', subject: { kind: 'TEMPLATE', appId: 'audited', id: 'plan' } },
     ])
     // What is gone is named, and leads nowhere.
-    for (const gone of ['deleted the feature Idle', 'archived the package Idle', 'created the user ann']) {
+    for (const gone of ['deleted the feature Seat', 'deleted the package Gold', 'created the user zoe']) {
       expect(named(gone), gone).toEqual([])
     }
     const { auditLog } = await server.dashboard.data(
       `{ auditLog(first: 100, operation: "removeMember") { rows { sentence parts { text subject { id } } } } }`,
     )
-    expect(auditLog.rows[0].parts).toEqual([{ text: 'removed the member other@example.com', subject: null }])
+    expect(auditLog.rows[0].parts).toEqual([
+      { text: 'removed the member removemember@example.com', subject: null },
+    ])
   })
 
-  it('has a step above for each mutation of which there is something to note', () => {
-    const steps = STEPS.map(({ mutation }) => /^\w+/.exec(mutation)?.[0])
-    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+  it('has an example for each mutation of which there is something to note', () => {
+    const noted = MUTATION_NAMES.filter((name) => MUTATIONS[name].dashboard && MUTATIONS[name].subject)
+    const examples = DASHBOARD_MUTATIONS.filter((name) => MUTATION_EXAMPLES[name].audit)
     // Imports and this one, which ends the session of these tests, have tests of their own.
     const elsewhere = [
       'importUsers',
@@ -154,11 +163,11 @@ describe('gap: the audit log', () => {
       'signOutEverywhere',
       'exportAuditLog',
     ]
-    expect(noted.filter((name) => !steps.includes(name)).sort()).toEqual(elsewhere.sort())
+    expect([...examples, ...elsewhere].sort()).toEqual(noted.sort())
   })
 
   it('has a sentence for each of them, and for what is done without a mutation of a member', () => {
-    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+    const noted = MUTATION_NAMES.filter((name) => MUTATIONS[name].subject)
     const others = [
       'acceptInvitation',
       'resetPassword',
@@ -167,12 +176,12 @@ describe('gap: the audit log', () => {
       'signInFailed',
       'syncSubscription',
     ]
-    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, ...others].sort())
+    expect([...SENTENCES.keys()].sort()).toEqual([...noted, ...others].sort())
   })
 
   it('has no entry for a refused mutation', async () => {
     const before = await latest()
-    await server.dashboard.error('mutation { createUser(appId: "audited", input: { id: "anna" }) { id } }')
+    await server.dashboard.error('mutation { createUser(appId: "audited", input: { id: "ann" }) { id } }')
     await server.dashboard.error('mutation { publishPackage(appId: "audited", id: "nothing") { id } }')
     expect(await latest()).toEqual(before)
   })
@@ -233,17 +242,20 @@ describe('gap: the audit log', () => {
   })
 
   it('is paged, newest first, of one app or of all', async () => {
-    const pages: Data[] = []
-    for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
-      const { auditLog }: Data = await server.dashboard.data(LOG, { appId: 'audited', first: 5, after })
-      pages.push(...auditLog.rows)
-      after = auditLog.next
+    const all = async (query: Variables) => {
+      const rows: Data[] = []
+      for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
+        const { auditLog }: Data = await server.dashboard.data(LOG, { ...query, after })
+        rows.push(...auditLog.rows)
+        after = auditLog.next
+      }
+      return rows
     }
+    const pages = await all({ appId: 'audited', first: 5 })
     expect(new Set(pages.map(({ appId }) => appId))).toEqual(new Set(['audited']))
     const times = pages.map(({ at }) => at)
     expect(times).toEqual([...times].sort().reverse())
-    const { auditLog: whole } = await server.dashboard.data(LOG, { first: 100 })
-    expect(whole.rows.length).toBeGreaterThan(pages.length)
+    expect((await all({ first: 100 })).length).toBeGreaterThan(pages.length)
     const { extensions } = await server.dashboard.error(LOG, { appId: 'nowhere' })
     expect(extensions.code).toBe('APP_NOT_FOUND')
     for (const appId of ['a\u0000b', 'x'.repeat(300)])

@@ -34,9 +34,11 @@ export function written({ status, data, errors }: Answer | undefined = { status:
 function alike(answer: Answer | undefined): string {
   return written(answer)
     .replaceAll(/turn\d/g, 'turn')
-    .replaceAll(/\b(sub|key|inv)_[0-9a-f-]{36}/g, '$1')
+    .replaceAll(/\b(sub|key|inv|mig)_[0-9a-f-]{36}/g, '$1')
+    .replaceAll(/\bprice_[0-9a-f]{14}/g, 'price')
     .replaceAll(/\btg_[\w-]+/g, 'tg')
     .replaceAll(/"id": "[\w-]{16}"/g, '"id": "token key"')
+    .replaceAll(/"id": "\d+"/g, '"id": "number"')
     .replaceAll(/token=[\w-]+/g, 'token')
     .replaceAll(/\bcs_sandbox_[\w-]+/g, 'cs')
     .replaceAll(/\beyJ[\w.-]+/g, 'jwt')

@@ -8,7 +8,11 @@ export const named = (letter: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
 
 /** One mutation for each id, a few to a request: documents are bounded. */
-async function forEach(client: Client, ids: readonly string[], field: (id: string) => string): Promise<void> {
+export async function forEach(
+  client: Client,
+  ids: readonly string[],
+  field: (id: string) => string,
+): Promise<void> {
   for (let from = 0; from < ids.length; from += 25) {
     const fields = ids.slice(from, from + 25).map((id) => `${id}: ${field(id)} { id }`)
     await client.data(`mutation { ${fields.join(' ')} }`)

@@ -7,6 +7,12 @@ export function operationNames(schema: GraphQLSchema, root: Root): string[] {
   return Object.keys(rootOf(schema, root).getFields())
 }
 
+/** None, if the schema does not have the operation. */
+export const argumentNames = (schema: GraphQLSchema, root: Root, name: string): string[] =>
+  rootOf(schema, root)
+    .getFields()
+    [name]?.args.map((arg) => arg.name) ?? []
+
 /** An operation that selects every field there is and takes every argument from a variable of the same name. */
 export function wholeOperation(schema: GraphQLSchema, root: Root, name: string): string {
   const field = rootOf(schema, root).getFields()[name]

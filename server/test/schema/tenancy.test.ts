@@ -53,7 +53,7 @@ import {
 } from '../../src/store/usage/activity.ts'
 import { featureActivityBetween } from '../../src/store/usage/feature-activity.ts'
 import { storeResults } from '../../src/store/usage/idempotency.ts'
-import { countCounters, usageSince } from '../../src/store/usage/usage.ts'
+import { countCounters, holdCounters, usageSince } from '../../src/store/usage/usage.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
 import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
@@ -201,6 +201,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   noticesNaming: (db, app) => traces.noticesNaming(db, app, ['cus_1'], 0, 9),
   receiptsNaming: (db, app) => traces.receiptsNaming(db, app, UID, ['ann'], []),
   countCounters: (db, app) => countCounters(db, app, UID),
+  holdCounters: (db, app) => holdCounters(db, app, [COUNTER]),
   providerSubscriptionsOfUser: (db, app) => paid.providerSubscriptionsOfUser(db, app, UID),
   storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
   countRetiredEntries: (db, app) => countRetiredEntries(db, app, UID, ['calls']),

@@ -2,41 +2,33 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminSchema } from '../../src/graphql/admin/schema.ts'
+import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../src/operations/registry/registry.ts'
+import { EXAMPLES } from '../examples/examples.ts'
+import { newTurn, readyCall } from '../examples/run.ts'
+import { furnishWorld, type World } from '../examples/world.ts'
 import { askFast } from '../harness/burst.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
-import type { Client, Variables } from '../harness/client.ts'
-import { MANY, makeMany, named } from '../harness/many.ts'
+import type { Variables } from '../harness/client.ts'
+import { holdJobs } from '../harness/hold-jobs.ts'
+import { forEach, MANY, named } from '../harness/many.ts'
 import { onCluster } from '../harness/one-server.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type Statement, watchStatements } from '../harness/statements.ts'
-import { operationNames, type Root, wholeOperation } from '../harness/whole-operation.ts'
 
 // How many statements an operation takes, `begin` and `commit` among them: the same for one object and for fifty.
 // The catalogue and the key are in memory, as they are while an application runs.
 
-const schema = adminSchema()
-
 let server: TestServer
+let world: World
 beforeAll(async () => {
   server = await startTestServer()
+  // The statements of a job that comes with the minute would be counted with an operation's.
   await holdJobs(server.databaseUrl)
-  await makeMany(server)
+  world = await furnishWorld(server, { ...server, id: 'default' }, { count: MANY, limit: 1000 })
+  // The first token of an app makes the key that signs them.
+  await server.admin.data('mutation { generateUserToken(userId: "ann") { token } }')
 })
 afterAll(() => server.stop())
-
-/** No job runs from now on: the statements of those that come with the minute would be counted with an operation's. */
-async function holdJobs(connectionString: string): Promise<void> {
-  const db = new pg.Client({ connectionString })
-  await db.connect()
-  await db.query(`
-    create function never_run() returns trigger language plpgsql as
-      $$ begin new.run_at := 'infinity'; return new; end $$;
-    create trigger never_run before insert or update of run_at on graphile_worker._private_jobs
-      for each row execute function never_run();
-    update graphile_worker._private_jobs set run_at = 'infinity';`)
-  await db.end()
-}
 
 async function statementsDuring(work: () => Promise<unknown>): Promise<Statement[]> {
   await server.admin.data('{ features(first: 1) { id } }')
@@ -64,252 +56,40 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<Statement
   return statements
 }
 
-interface Row {
-  /** also for fifty, unless that is said */
-  statements: number
-  forMany?: number
-  /** of a mutation with an Idempotency-Key, and of one that comes again */
-  keyed?: [first: number, again: number]
-  /** `count` of whatever it takes or shows several of; `turn` makes new ids */
-  variables(count: number, turn: string): Variables
-}
-
-const QUERIES: Record<string, Row> = {
-  feature: { statements: 1, variables: (count) => ({ id: count === 1 ? 'f2' : 'f1' }) },
-  features: { statements: 1, variables: (first) => ({ first }) },
-  canUseFeature: {
-    statements: 1,
-    variables: (count) => ({ userId: count === 1 ? 'u2' : 'u1', featureId: 'f1' }),
-  },
-  // The two lanes share them.
-  canUseFeatures: {
-    statements: 1,
-    forMany: 2,
-    variables: (count) => ({ userId: 'u1', featureIds: named('f', count) }),
-  },
-  showUsage: {
-    statements: 4,
-    variables: (count) => ({ userId: count === 1 ? 'u2' : 'u1', featureId: 'f1' }),
-  },
-  package: { statements: 1, variables: (count) => ({ id: count === 1 ? 'a1' : 'plan' }) },
-  packages: { statements: 1, variables: (first) => ({ first }) },
-  migration: { statements: 10, variables: () => ({ id: migrationId }) },
-  user: { statements: 2, variables: () => ({ id: 'u1' }) },
-  users: { statements: 2, variables: (first) => ({ first }) },
-  exportUser: { statements: 19, variables: () => ({ id: 'u1' }) },
-  subscription: { statements: 2, variables: () => ({ id: subscriptionId }) },
-  subscriptions: { statements: 3, variables: (first) => ({ first }) },
-  overrides: { statements: 2, variables: () => ({ userId: 'u1' }) },
-}
-
-const MUTATIONS: Record<string, Row> = {
-  createFeature: {
-    statements: 9,
-    keyed: [14, 5],
-    variables: (_, turn) => ({ input: { id: `new ${turn}`, name: 'New', type: 'BINARY' } }),
-  },
-  updateFeature: {
-    statements: 10,
-    keyed: [15, 5],
-    variables: () => ({ id: 'f1', input: { name: 'F' } }),
-  },
-  createPackage: {
-    statements: 10,
-    keyed: [15, 5],
-    variables: (count, turn) => ({
-      input: { id: `new ${turn}`, name: 'New', features: named('f', count).map((id) => ({ id })) },
-    }),
-  },
-  updatePackage: {
-    statements: 10,
-    keyed: [15, 5],
-    variables: () => ({ id: 'plan', input: { metadata: {} } }),
-  },
-  createUser: { statements: 5, keyed: [10, 5], variables: (_, turn) => ({ input: { id: `new ${turn}` } }) },
-  updateUser: { statements: 7, keyed: [12, 5], variables: () => ({ id: 'u1', input: { name: 'U' } }) },
-  subscribe: {
-    statements: 8,
-    keyed: [13, 5],
-    variables: (count, turn) => ({ userId: `fresh ${turn}`, packageIds: ['plan', ...named('a', count)] }),
-  },
-  cancelSubscription: {
-    statements: 18,
-    keyed: [24, 1],
-    variables: () => ({ id: subscriptionId }),
-  },
-  // Only the first finds an end to take back, and add-ons with it.
-  keepSubscription: {
-    statements: 18,
-    forMany: 17,
-    keyed: [23, 1],
-    variables: () => ({ id: subscriptionId }),
-  },
-  // The catalogue changes with the first override of a feature, and then no more.
-  setOverride: {
-    statements: 7,
-    keyed: [12, 5],
-    variables: (count) => ({
-      input: { userId: count === 1 ? 'u3' : 'u4', featureId: 'f3', mode: 'ADD', limit: 5 },
-    }),
-  },
-  // There is none to remove.
-  removeOverride: {
-    statements: 5,
-    keyed: [10, 5],
-    variables: () => ({ userId: 'u5', featureId: 'f3' }),
-  },
-  migrateSubscriptions: {
-    statements: 19,
-    keyed: [25, 1],
-    // There and back, so that there is always somebody to move.
-    variables: (_, turn) =>
-      turn.endsWith('plain')
-        ? { packageId: 'a1', fromVersion: 1, toVersion: 2 }
-        : { packageId: 'a1', fromVersion: 2, toVersion: 1 },
-  },
-  undoMigration: {
-    statements: 21,
-    keyed: [27, 1],
-    variables: () => ({ id: migrationId }),
-  },
-  changeSubscription: {
-    statements: 17,
-    keyed: [23, 1],
-    variables: (_, turn) => ({ userId: `changed ${turn}`, packageId: 'plan', quantity: 2, when: 'NOW' }),
-  },
-  cancelScheduledChange: {
-    statements: 15,
-    keyed: [21, 1],
-    variables: (_, turn) => ({ userId: `scheduled ${turn}` }),
-  },
-  startTrial: {
-    statements: 11,
-    keyed: [16, 5],
-    variables: (_, turn) => ({ userId: `tried ${turn}`, packageId: 'plan', days: 1 }),
-  },
-  extendTrial: {
-    statements: 14,
-    keyed: [19, 5],
-    variables: (_, turn) => ({ id: trials.get(turn), until: IN_A_YEAR }),
-  },
-  recordUsage: {
-    statements: 2,
-    keyed: [3, 1],
-    variables: () => ({ input: { userId: 'u1', featureId: 'f1', delta: 1 } }),
-  },
-  recordUsages: {
-    statements: 2,
-    keyed: [10, 5],
-    variables: (count) => ({
-      inputs: named('f', count).map((featureId) => ({ userId: 'u1', featureId, delta: 1 })),
-    }),
-  },
-  generateSubscriptionLink: {
-    statements: 6,
-    keyed: [11, 5],
-    variables: () => ({
-      userId: 'u1',
-      templateId: 'none',
-      successUrl: 'https://a.example',
-      cancelUrl: 'https://b.example',
-    }),
-  },
-  generateUserToken: { statements: 6, keyed: [11, 6], variables: () => ({ userId: 'u1' }) },
-  // Each is somebody who was subscribed above.
-  deleteUser: { statements: 40, keyed: [47, 1], variables: (_, turn) => ({ id: `fresh ${turn}` }) },
-}
-
-let subscriptionId = ''
-/** undone */
-let migrationId = ''
-/** by turn */
-const trials = new Map<string, string>()
-const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
-beforeAll(async () => {
-  const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
-  subscriptionId = subscriptions[0].id
-  await server.admin.data(
-    'mutation { setOverride(input: { userId: "u6", featureId: "f3", mode: ADD, limit: 1 }) { mode } }',
-  )
-  await server.dashboard.data(`mutation {
-    editPackage(appId: "default", id: "a1", input: { name: "Next" }) { id }
-    publishPackage(appId: "default", id: "a1", for: NEW_ONLY) { id }
-  }`)
-  const { migrateSubscriptions } = await server.admin.data(
-    'mutation { migrateSubscriptions(packageId: "a1", fromVersion: 1, toVersion: 2) { id } }',
-  )
-  migrationId = migrateSubscriptions.id
-  await server.admin.data('mutation ($id: String!) { undoMigration(id: $id) { id } }', { id: migrationId })
-  // The first token of an app makes the key that signs them.
-  await server.admin.data('mutation { generateUserToken(userId: "u1") { token } }')
-  for (const turn of ['1 plain', '1 keyed', `${MANY} plain`, `${MANY} keyed`]) {
-    await server.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
-      id: `fresh ${turn}`,
-    })
-    await server.admin
-      .data(
-        `mutation ($changed: String!, $scheduled: String!, $tried: String!, $extended: String!) {
-        a: createUser(input: { id: $changed }) { id }
-        b: createUser(input: { id: $scheduled }) { id }
-        c: createUser(input: { id: $tried }) { id }
-        d: createUser(input: { id: $extended }) { id }
-        e: subscribe(userId: $changed, packageIds: ["plan"]) { id }
-        f: subscribe(userId: $scheduled, packageIds: ["plan"]) { id }
-        g: changeSubscription(userId: $scheduled, packageId: "plan", quantity: 2, when: PERIOD_END) { now }
-        trial: startTrial(userId: $extended, packageId: "plan", days: 1) { id }
-      }`,
-        {
-          changed: `changed ${turn}`,
-          scheduled: `scheduled ${turn}`,
-          tried: `tried ${turn}`,
-          extended: `extended ${turn}`,
-        },
-      )
-      .then(({ trial }) => trials.set(turn, trial.id))
-  }
-})
-
-/** Fails only for want of billing, which is an answer too. */
-async function ask(client: Client, query: string, variables: Variables): Promise<void> {
-  const { errors } = await client.ask(query, variables)
-  if (errors?.some(({ extensions }) => extensions.code !== 'SUBSCRIPTION_LINK_ERROR')) {
-    throw new Error(JSON.stringify(errors))
-  }
-}
-
-describe.each([
-  { root: 'query' as Root, rows: QUERIES },
-  { root: 'mutation' as Root, rows: MUTATIONS },
-])('the statements of every $root', ({ root, rows }) => {
-  it('spec §4: each has a row here', () => {
-    expect(Object.keys(rows).sort()).toEqual(operationNames(schema, root).sort())
+describe('the statements of every operation', () => {
+  const cases = [...ADMIN_QUERIES, ...ADMIN_MUTATIONS].flatMap((name) => {
+    const { statements, forMany } = EXAMPLES[name]
+    return [
+      { name, count: 1, statements },
+      { name, count: MANY, statements: forMany ?? statements },
+    ]
   })
-
-  const cases = Object.entries(rows).flatMap(([name, { variables, statements, forMany, keyed }]) => [
-    { name, count: 1, statements, keyed, variables },
-    { name, count: MANY, statements: forMany ?? statements, keyed, variables },
-  ])
   it.skipIf(onCluster || TEST_CELLS > 1).each(cases)(
     'spec §4: $name with every field, of $count: $statements',
-    async ({ name, count, statements, keyed, variables }) => {
-      const query = wholeOperation(schema, root, name)
-      const plain = variables(count, `${count} plain`)
-      const sent = await statementsDuring(() => ask(server.admin, query, plain))
+    async ({ name, count, statements }) => {
+      const plain = await readyCall('admin', name, newTurn(world, `${name}-${count}-plain`, count))
+      const sent = await statementsDuring(() => plain.client.data(plain.document, plain.variables))
       const texts = sent.map(({ text }) => text).join('\n')
       expect(sent.length, texts).toBe(statements)
-      if (!keyed) return
-      const client = server.admin.with({ 'Idempotency-Key': `${name} ${count}` })
+      const example = EXAMPLES[name]
+      if (!('keyed' in example)) return
+      const again = await readyCall('admin', name, newTurn(world, `${name}-${count}-keyed`, count))
+      const keyed = again.client.with({ 'Idempotency-Key': `${name} ${count}` })
       const counts: number[] = []
       for (let use = 0; use < 2; use++) {
-        const work = () => ask(client, query, variables(count, `${count} keyed`))
+        const work = () => keyed.data(again.document, again.variables)
         counts.push((await statementsDuring(work)).length)
       }
-      expect(counts).toEqual(keyed)
+      expect(counts).toEqual(example.keyed)
     },
   )
 })
 
 describe('calls at the same time', () => {
+  beforeAll(() =>
+    forEach(server.admin, named('u', MANY), (id) => `subscribe(userId: "${id}", packageIds: ["plan"])`),
+  )
+
   const CHECK = 'query ($id: String!) { canUseFeature(userId: $id, featureId: "f1") { access } }'
   const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
 

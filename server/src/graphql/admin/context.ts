@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import type { AppActor, Call, MemberActor } from '../../operations/call/call.ts'
+import type { AppActor, Call, MemberActor, RunningMutation } from '../../operations/call/call.ts'
 import type { Deadline } from '../../operations/call/deadline.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { LongLists } from '../engine/long-lists.ts'
@@ -12,19 +12,20 @@ export interface AdminContext {
   idempotency: { key: string; request: Buffer } | null
   deadline: Deadline
   lists: LongLists
-  /** the mutation, for the audit log; set before its resolver runs */
-  operation?: AppActor['operation']
+  /** set before the resolver of a mutation runs */
+  mutation?: RunningMutation
 }
 
 /** The call of a mutation field: its response name distinguishes it from others in the request. */
 export function mutationCall(
-  { service, caller, idempotency, deadline, operation }: AdminContext,
+  { service, caller, idempotency, deadline, mutation }: AdminContext,
   info: GraphQLResolveInfo,
 ): Call {
+  if (!mutation) throw new Error('a mutation must be named before it runs')
   return {
     service,
     appId: caller.appId,
-    actor: operation ? { ...caller.actor, operation } : caller.actor,
+    actor: { ...caller.actor, mutation },
     deadline,
     idempotency: idempotency && { ...idempotency, field: String(info.path.key) },
   }

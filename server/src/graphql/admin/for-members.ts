@@ -1,11 +1,9 @@
-import type { GraphQLFieldResolver, GraphQLObjectType } from 'graphql'
-import { checkMay } from '../../operations/call/member-operations.ts'
+import { checkRole } from '../../operations/call/roles.ts'
+import { ADMIN_MUTATIONS, ADMIN_QUERIES, MUTATIONS, QUERIES } from '../../operations/registry/registry.ts'
+import { wrapOperations } from '../engine/operations.ts'
 import { builtOnce } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
 import { buildAdminSchema } from './schema.ts'
-
-/** Where the role table has another name for an operation: many records are as many of one. */
-const KNOWN_AS: Record<string, string> = { recordUsages: 'recordUsage' }
 
 /**
  * The Admin API as a member uses it in the dashboard: the same operations, in the member's name, with the member's role
@@ -13,22 +11,18 @@ const KNOWN_AS: Record<string, string> = { recordUsages: 'recordUsage' }
  */
 export const adminSchemaForMembers = builtOnce(() => {
   const schema = buildAdminSchema()
-  guard('query', schema.getQueryType())
-  guard('mutation', schema.getMutationType())
+  wrapOperations(schema.getQueryType(), ADMIN_QUERIES, (name, _args, context: AdminContext, resolve) => {
+    checkRole(QUERIES[name].role, memberOf(context))
+    return resolve(context)
+  })
+  wrapOperations(schema.getMutationType(), ADMIN_MUTATIONS, (name, _args, context: AdminContext, resolve) => {
+    checkRole(MUTATIONS[name].role, memberOf(context))
+    return resolve(context)
+  })
   return schema
 })
 
-function guard(kind: 'query' | 'mutation', type: GraphQLObjectType | null | undefined): void {
-  for (const field of Object.values(type?.getFields() ?? {})) {
-    const resolve = field.resolve as GraphQLFieldResolver<unknown, AdminContext> | undefined
-    if (!resolve) throw new Error(`the ${kind} ${field.name} has no resolver`)
-    const name = KNOWN_AS[field.name] ?? field.name
-    field.resolve = (root, args, context: AdminContext, info) => {
-      const { appId, actor } = context.caller
-      if (actor.kind !== 'member') throw new Error('the Admin API without a key is only available to members')
-      checkMay(kind, name, actor.member)
-      const caller = { appId, actor: { ...actor, operation: { name, args } } }
-      return resolve(root, args, { ...context, caller }, info)
-    }
-  }
+function memberOf({ caller: { actor } }: AdminContext) {
+  if (actor.kind !== 'member') throw new Error('the Admin API without a key is only available to members')
+  return actor.member
 }

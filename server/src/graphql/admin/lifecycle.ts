@@ -1,3 +1,4 @@
+import type { AdminMutation } from '../../operations/registry/registry.ts'
 import { cancelScheduledChange } from '../../operations/subscriptions/cancel-scheduled-change.ts'
 import { changeSubscription, previewChange } from '../../operations/subscriptions/change-subscription.ts'
 import { extendTrial, startTrial } from '../../operations/subscriptions/start-trial.ts'
@@ -78,6 +79,6 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
         args: { id: t.arg.string({ required: true }), until: t.arg.string({ required: true }) },
         resolve: (_, { id, until }, context, info) => extendTrial(mutationCall(context, info), id, until),
       }),
-    }
+    } satisfies Partial<Record<AdminMutation, unknown>>
   })
 }

@@ -10,6 +10,7 @@ import {
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
 import { setOverride } from '../../operations/overrides/set-override.ts'
+import type { AdminMutation } from '../../operations/registry/registry.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
@@ -195,7 +196,7 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { userId },
           resolve: (_, { userId }, context, info) => generateUserToken(mutationCall(context, info), userId),
         }),
-      }
+      } satisfies Partial<Record<AdminMutation, unknown>>
     },
   })
 }

@@ -2,6 +2,7 @@ import { feature, features } from '../../operations/catalogue/features.ts'
 import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
 import { overrides } from '../../operations/overrides/overrides.ts'
+import type { AdminQuery } from '../../operations/registry/registry.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
@@ -129,7 +130,7 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           args: { userId: t.arg.string({ required: true }) },
           resolve: (_, args, context) => overrides(queryCall(context), args.userId),
         }),
-      }
+      } satisfies Record<AdminQuery, unknown>
     },
   })
 }

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
+import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../operations/registry/registry.ts'
+import { checkOperations, wrapOperations } from '../engine/operations.ts'
 import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
-import { auditedByKey } from './audited.ts'
 import type { AdminContext } from './context.ts'
 import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
@@ -8,7 +9,7 @@ import { defineAdminQueries } from './queries.ts'
 import { defineAdminTypes } from './types.ts'
 
 /** The Admin API, for an application's backend. */
-export const adminSchema = builtOnce(() => auditedByKey(buildAdminSchema()))
+export const adminSchema = builtOnce(buildAdminSchema)
 
 export function buildAdminSchema(): GraphQLSchema {
   const builder = newBuilder<AdminContext>()
@@ -16,5 +17,10 @@ export function buildAdminSchema(): GraphQLSchema {
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
   defineAdminLifecycle(builder, types)
-  return acceptQuotedEnums(builder.toSchema())
+  const schema = acceptQuotedEnums(builder.toSchema())
+  checkOperations(schema.getQueryType(), ADMIN_QUERIES)
+  wrapOperations(schema.getMutationType(), ADMIN_MUTATIONS, (name, args, context: AdminContext, resolve) =>
+    resolve({ ...context, mutation: { name, args } }),
+  )
+  return schema
 }

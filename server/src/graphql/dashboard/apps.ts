@@ -4,6 +4,7 @@ import type { ApiKeyRow } from '../../store/apps/api-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext, installationCall } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Apps, their clocks and their API keys. */
@@ -46,7 +47,7 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
     fields: (t) => ({ id: t.exposeString('id') }),
   })
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(installationCall(context)) }),
@@ -64,7 +65,7 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     const name = t.arg.string({ required: true })

@@ -7,6 +7,7 @@ import { deleteFeature, type FeatureUse, featureUse } from '../../operations/cat
 import { deletePackage, type PackageUse, packageUse } from '../../operations/catalogue/delete-package.ts'
 import type { Builder } from '../types/builder.ts'
 import { appCall, type DashboardContext, installationCall } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 const REFUSAL = 'Reason why deletion is not possible and how to resolve it; null if it is possible.'
@@ -75,7 +76,7 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     },
   })
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     return {
       appUse: t.field({
@@ -106,7 +107,7 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     const archived = t.arg.boolean({ defaultValue: true })
     return {

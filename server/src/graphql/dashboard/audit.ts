@@ -1,11 +1,12 @@
-import { actorName, SENTENCES } from '../../operations/home/sentences.ts'
-import type { ToldEntry } from '../../operations/home/tell.ts'
+import { actorName, type ToldEntry } from '../../operations/home/tell.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
+import { SENTENCES } from '../../operations/registry/registry.ts'
 import { ACTOR_KINDS } from '../../store/audit/audit.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'
 import { type DashboardContext, installationCall } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** The audit log. */
@@ -42,10 +43,10 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
     }),
   })
   const page = definePage(builder, 'AuditPage', entry)
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     auditOperations: t.stringList({
       description: 'All operations that can occur in the audit log.',
-      resolve: () => Object.keys(SENTENCES),
+      resolve: () => [...SENTENCES.keys()],
     }),
     auditLog: t.field({
       type: page,

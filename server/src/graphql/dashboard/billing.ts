@@ -20,13 +20,14 @@ import type { PriceRow } from '../../store/billing/prices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import { type DashboardTypes, DECIMALS } from './types.ts'
 
 /** Prices, templates and payment links. */
 export function defineBilling(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineBillingTypes(builder, types)
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const includeArchived = t.arg.boolean({ defaultValue: false })
     return {
@@ -65,7 +66,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     const packageId = t.arg.string({ required: true })

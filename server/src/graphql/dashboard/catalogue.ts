@@ -17,11 +17,12 @@ import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { featureChange, newFeature, newPackage, packageChange } from '../types/inputs.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Features and packages, and their editing. */
 export function defineCatalogue(builder: Builder<DashboardContext>, types: DashboardTypes): void {
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     return {
@@ -57,7 +58,7 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
   })
 
   const inputs = defineInputs(builder, types)
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     const expectedVersion = t.arg.string({

@@ -1,5 +1,5 @@
 import type { Call, InstallationCall, MemberActor } from '../../operations/call/call.ts'
-import { notSignedIn } from '../../operations/call/member-operations.ts'
+import { notSignedIn } from '../../operations/call/roles.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { Browser } from '../../operations/members/sign-in.ts'
 import type { Member } from '../../store/members/members.ts'
@@ -14,8 +14,8 @@ export interface DashboardContext extends Browser {
   setSession(session: string | null): void
   /** Sets the cookie that marks this browser as known to the account. */
   setDevice(memberId: number, token: string): void
-  /** the operation; the guard sets it before any resolver runs */
-  operation?: MemberActor['operation']
+  /** null: a query; the guard sets it before any resolver runs */
+  mutation?: MemberActor['mutation']
 }
 
 /** A member's call on an app. */
@@ -32,9 +32,9 @@ export function installationCall({
   service,
   member,
   deadline,
-  operation,
+  mutation,
 }: DashboardContext): InstallationCall {
   if (!member) throw notSignedIn()
-  if (!operation) throw new Error('an operation of the dashboard bypassed its guard')
-  return { service, actor: { kind: 'member', member, operation }, appId: null, deadline }
+  if (mutation === undefined) throw new Error('an operation of the dashboard bypassed its guard')
+  return { service, actor: { kind: 'member', member, mutation }, appId: null, deadline }
 }

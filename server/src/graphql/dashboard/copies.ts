@@ -7,6 +7,7 @@ import { catalogueDiff, copyCatalogue } from '../../operations/catalogue/copy-ca
 import { loadSample, removeSample, type Sample } from '../../operations/home/sample.ts'
 import type { Builder } from '../types/builder.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 
 /** Whole catalogues: copied from another app, or from the sample. */
 export function defineCopies(builder: Builder<DashboardContext>): void {
@@ -55,7 +56,7 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
     }),
   })
 
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     catalogueDiff: t.field({
       type: diff,
       nullable: true,
@@ -63,7 +64,7 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       resolve: (_, { appId, fromAppId }, context) => catalogueDiff(appCall(context, appId), fromAppId),
     }),
   }))
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       copyCatalogue: t.field({

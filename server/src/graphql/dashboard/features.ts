@@ -7,6 +7,7 @@ import type { FeatureCalls } from '../../store/usage/feature-activity.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** A feature's page: who has it, and how it is used. */
@@ -48,7 +49,7 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
   const users = defineUserPage(builder)
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {

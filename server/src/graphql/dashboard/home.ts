@@ -15,6 +15,7 @@ import type { Calls, Checklist } from '../../store/usage/activity.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Read-only pages: home, the playground. */
@@ -22,7 +23,7 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
   const own = defineTypes(builder, types)
   const explanation = defineExplanation(builder, types)
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       checklist: t.field({

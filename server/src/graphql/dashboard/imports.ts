@@ -12,6 +12,7 @@ import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** CSV imports of users. The file itself is uploaded over HTTP. */
@@ -75,7 +76,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
   })
   const rowPage = definePage(builder, 'UserImportRowPage', row)
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     return {
@@ -108,7 +109,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     return {
       applyUserImport: t.field({

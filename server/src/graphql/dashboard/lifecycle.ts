@@ -6,6 +6,7 @@ import { extendTrial, startTrial } from '../../operations/subscriptions/start-tr
 import type { Builder } from '../types/builder.ts'
 import { defineChangeTypes } from '../types/change-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import { type DashboardTypes, DECIMALS } from './types.ts'
 
 /** Changes and trials. */
@@ -15,7 +16,7 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
   builder.objectFields(subscriptionChange, (t) => ({
     decimals: t.exposeInt('decimals', { nullable: true, description: DECIMALS }),
   }))
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     changePreview: t.field({
       type: subscriptionChange,
       nullable: true,
@@ -31,7 +32,7 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
         previewChange(await inApp(appCall(context, appId)), changeInput(userId, packageId, when, quantity)),
     }),
   }))
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const userId = t.arg.string({ required: true })
     const packageId = t.arg.string({ required: true })

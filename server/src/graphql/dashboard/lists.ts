@@ -11,6 +11,7 @@ import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
 import type { DashboardContext } from './context.ts'
 import { appCall } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 const NEXT = 'Cursor for the next page, passed as `after`; null on the last page.'
@@ -58,7 +59,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       'Filter for subscriptions. LIVE matches all that have not ended and CANCELLED those that have. ACTIVE matches live subscriptions that are neither trials nor past due; the other values match live subscriptions by their next event.',
     values: SUBSCRIPTION_STATES,
   })
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {

@@ -1,4 +1,4 @@
-import { permissions } from '../../operations/call/member-operations.ts'
+import { permissions } from '../../operations/call/roles.ts'
 import {
   acceptInvitation,
   changeRole,
@@ -27,6 +27,7 @@ import type { Invitation, Member } from '../../store/members/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
 import { type DashboardContext, installationCall } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Members and their roles. */
@@ -83,7 +84,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
   })
 
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     me: t.field({
       type: member,
       nullable: true,
@@ -124,7 +125,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const id = t.arg.string({ required: true })
     const email = t.arg.string({ required: true })
     const password = t.arg.string({ required: true })

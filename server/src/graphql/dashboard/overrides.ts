@@ -8,6 +8,7 @@ import type { Builder } from '../types/builder.ts'
 import { newOverride } from '../types/inputs.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Exceptions for one user and feature. */
@@ -30,7 +31,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
       }),
     }),
   })
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     featureOverrides: t.field({
       type: page,
       nullable: true,
@@ -52,7 +53,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
         overrides(await inApp(appCall(context, appId)), userId),
     }),
   }))
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       setOverride: t.field({

@@ -33,13 +33,14 @@ import { NOTICE_STATES } from '../../store/billing/notices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Provider accounts, their notices, and the billing behind a subscription. */
 export function defineProviders(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineProviderTypes(builder, types)
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       providerAccounts: t.field({
@@ -94,7 +95,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     const provider = t.arg.string({ required: true })

@@ -8,6 +8,7 @@ import type { FeatureImpact, Touch } from '../../operations/catalogue/reach.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** What publishing a package would do. */
@@ -77,7 +78,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
     }),
   })
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const packageId = t.arg.string({ required: true })
     const first = t.arg.int({ defaultValue: 50 })

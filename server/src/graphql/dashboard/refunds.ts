@@ -5,6 +5,7 @@ import { reverseSandboxPayment, sandboxPayments } from '../../operations/billing
 import type { Builder } from '../types/builder.ts'
 import { defineReversals } from '../types/reversal-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Refunds and disputes, and trying them in the sandbox. */
@@ -19,7 +20,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     values: SANDBOX_REVERSALS,
   })
 
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     sandboxPayments: t.field({
       type: [payment],
       description:
@@ -33,7 +34,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 
-  builder.mutationFields((t) => ({
+  mutationFields(builder, (t) => ({
     reverseSandboxPayment: t.field({
       type: payment,
       nullable: true,

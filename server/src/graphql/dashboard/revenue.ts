@@ -6,6 +6,7 @@ import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { queryFields } from './fields.ts'
 import { DECIMALS } from './types.ts'
 
 type Listed = Awaited<ReturnType<typeof revenueList>>['rows'][number]
@@ -75,7 +76,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const recurringPage = definePage(builder, 'RecurringRevenuePage', recurring)
   const listedPage = definePage(builder, 'ListedSubscriptionPage', listed)
   const paymentPage = definePage(builder, 'ChargePage', payment)
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const days = t.arg.int({
       defaultValue: 30,

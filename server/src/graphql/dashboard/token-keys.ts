@@ -4,6 +4,7 @@ import type { TokenKeyRow } from '../../store/apps/token-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 
 /** The keys that sign user tokens. */
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
@@ -30,7 +31,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     fields: (t) => ({ id: t.exposeString('id') }),
   })
 
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     tokenKeys: t.field({
       type: [tokenKey],
       description: 'Signing keys for user tokens, newest first.',
@@ -39,7 +40,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     }),
   }))
 
-  builder.mutationFields((t) => ({
+  mutationFields(builder, (t) => ({
     rotateTokenKey: t.field({
       type: changed,
       nullable: true,

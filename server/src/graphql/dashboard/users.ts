@@ -25,6 +25,7 @@ import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { defineUserTypes, EXPORT } from '../types/user-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import { defineLists } from './lists.ts'
 import type { DashboardTypes } from './types.ts'
 
@@ -32,7 +33,7 @@ import type { DashboardTypes } from './types.ts'
 export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineTypes(builder, types)
   defineLists(builder, types, own.user)
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const userId = t.arg.string({ required: true })
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
@@ -86,7 +87,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
     const userId = t.arg.string({ required: true })

@@ -15,6 +15,7 @@ import type { Builder } from '../types/builder.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** A package's versions, and moving those who have one to another. */
@@ -60,7 +61,7 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
 
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       packageVersions: t.field({
@@ -105,7 +106,7 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     }
   })
 
-  builder.mutationFields((t) => {
+  mutationFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     return {
       migrateSubscriptions: t.field({

@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, OperationTypeNode, type SelectionSetNode } from 'graphql'
 import { MAX_VISITOR_TOKENS } from '../../domain/limits.ts'
-import { isForVisitors, notSignedIn } from '../../operations/call/member-operations.ts'
+import { isForVisitors, notSignedIn } from '../../operations/call/roles.ts'
 import { tokensOf } from '../engine/executable.ts'
 
 /**

@@ -5,9 +5,9 @@ import { lockApp } from '../../store/apps/apps.ts'
 import { insertAuditEntry, insertKeyEntry } from '../../store/audit/audit.ts'
 import { snapshot } from '../../store/audit/snapshots.ts'
 import type { Tx } from '../../store/connection/database.ts'
+import { MUTATIONS } from '../registry/registry.ts'
 import { checkTakesNew } from './archived-app.ts'
-import type { AppActor, Call, InstallationCall, MemberActor } from './call.ts'
-import { MUTATIONS } from './member-operations.ts'
+import type { AppActor, Call, InstallationCall, MemberActor, RunningMutation } from './call.ts'
 
 /**
  * Makes a change and notes it in the audit log, with the subject before and after, in the same transaction. There is no
@@ -22,9 +22,12 @@ export function audited<T>(
   change: (locked: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const { actor, appId } = call
-  if (actor.kind === 'member') return byMember(tx, actor, appId, () => change(nothing))
-  if (actor.kind !== 'app' || !actor.operation || appId === null) return change(nothing)
-  return byKey(tx, { ...actor, operation: actor.operation }, appId, change)
+  if (actor.kind === 'user') return change(nothing)
+  const { mutation } = actor
+  if (!mutation) throw new Error('a call that only reads must not change anything')
+  if (actor.kind === 'member') return byMember(tx, actor, mutation, appId, () => change(nothing))
+  if (appId === null) throw new Error('an API key belongs to an app')
+  return byKey(tx, actor, mutation, appId, change)
 }
 
 const nothing = async () => {}
@@ -32,30 +35,27 @@ const nothing = async () => {}
 async function byMember<T>(
   tx: Tx,
   actor: MemberActor,
+  { name, args }: RunningMutation,
   appId: string | null,
   change: () => Promise<T>,
 ): Promise<T> {
-  const {
-    member,
-    operation: { name, args },
-  } = actor
   if (appId !== null) {
     const app = isIdentifier(appId) ? await lockApp(tx, appId) : null
     if (!app) throw appNotFound(appId)
     checkTakesNew(actor, appId, app.archivedAt !== null)
   }
-  const about = MUTATIONS[name]?.about
-  if (!about) return change()
-  const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
-  const before = about.isNew ? null : await look(named(about.id(args)))
+  const { subject } = MUTATIONS[name]
+  if (!subject) return change()
+  const look = (id: string | null) => snapshot(tx, subject.kind, appId ?? '', id)
+  const before = subject.isNew ? null : await look(named(subject.id(args)))
   const result = await change()
   if (changedNothing(result)) return result
-  const subjectId = named(about.id(args, result))
+  const subjectId = named(subject.id(args, result))
   await insertAuditEntry(tx, {
-    memberEmail: member.email,
+    memberEmail: actor.member.email,
     appId,
     operation: name,
-    subjectKind: about.kind,
+    subjectKind: subject.kind,
     subjectId,
     before,
     after: await look(subjectId),
@@ -65,23 +65,25 @@ async function byMember<T>(
 
 async function byKey<T>(
   tx: Tx,
-  { keyHash, operation: { name, args } }: AppActor & Pick<MemberActor, 'operation'>,
+  { keyHash }: AppActor,
+  { name, args }: RunningMutation,
   appId: string,
   change: (locked: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const about = MUTATIONS[name]?.about
-  if (!about) throw new Error(`no audit subject is defined for ${name}`)
-  let before: JsonObject | null | undefined = about.isNew && null
+  const entry = MUTATIONS[name]
+  if (!entry.subject || entry.auditedFor === 'MEMBERS') return change(nothing)
+  const { subject } = entry
+  let before: JsonObject | null | undefined = subject.isNew && null
   const locked = async () => {
-    if (before === undefined) before = await snapshot(tx, about.kind, appId, named(about.id(args)))
+    if (before === undefined) before = await snapshot(tx, subject.kind, appId, named(subject.id(args)))
   }
   const result = await change(locked)
   if (changedNothing(result)) return result
   await insertKeyEntry(tx, keyHash, {
     appId,
     operation: name,
-    subjectKind: about.kind,
-    subjectId: named(about.id(args, result)),
+    subjectKind: subject.kind,
+    subjectId: named(subject.id(args, result)),
     before: before ?? null,
   })
   return result

@@ -1,15 +1,21 @@
 import type { Moment } from '../../store/apps/app-cache.ts'
 import type { Member } from '../../store/members/members.ts'
+import type { Args } from '../registry/entry.ts'
+import type { MutationName } from '../registry/registry.ts'
 import type { WaitingCaller } from './hot-paths.ts'
-import type { Args } from './member-operations.ts'
 import type { Service } from './service.ts'
+
+/** The mutation that a call runs. */
+export interface RunningMutation {
+  name: MutationName
+  args: Args
+}
 
 /** An application's backend, by one of its API keys (the hash in hex). */
 export interface AppActor {
   kind: 'app'
   keyHash: string
-  /** the mutation that they run, if the audit log has an entry for it */
-  operation?: MemberActor['operation'] | undefined
+  mutation?: RunningMutation | undefined
 }
 
 /** One of the application's users, by a token; `tokenKey` signed it. */
@@ -21,11 +27,12 @@ export interface UserActor {
   tokenKey: string
 }
 
-/** A member who has signed in to the dashboard, and the operation they run. */
+/** A member who has signed in to the dashboard. */
 export interface MemberActor {
   kind: 'member'
   member: Member
-  operation: { name: string; args: Args }
+  /** null: the member only reads */
+  mutation: RunningMutation | null
 }
 
 type Actor = AppActor | UserActor | MemberActor

@@ -8,13 +8,14 @@ import type { UserTx } from '../../store/connection/places.ts'
 import { findMemberById } from '../../store/members/members.ts'
 import { claimKey, readKeys, storeResults } from '../../store/usage/idempotency.ts'
 import type { UserRow } from '../../store/users/users.ts'
+import { MUTATIONS } from '../registry/registry.ts'
 import { checkTakesNew } from './archived-app.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
 import { withLockedUser } from './found.ts'
 import type { KeptUnder } from './hot-paths.ts'
-import { checkMay } from './member-operations.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
+import { checkRole } from './roles.ts'
 
 /**
  * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only if their role allows it.
@@ -32,8 +33,8 @@ export async function mutate<T>(
   let checked = actor.kind !== 'app'
   const work = async (tx: Tx): Promise<Outcome<T>> => {
     // As they are now: an earlier mutation of the same request may have changed it.
-    if (actor.kind === 'member')
-      checkMay('mutation', actor.operation.name, await findMemberById(tx, actor.member.id))
+    if (actor.kind === 'member' && actor.mutation)
+      checkRole(MUTATIONS[actor.mutation.name].role, await findMemberById(tx, actor.member.id))
     let runs = false
     const moment = async () => {
       if (appId === null) throw new Error('an operation without an app has no app clock')

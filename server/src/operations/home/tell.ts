@@ -1,8 +1,10 @@
+import { providerNameFirst } from '../../domain/provider-name.ts'
 import { named, type Sentence, type SentencePart, type Subject, say, textOf } from '../../domain/sentence.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
 import type { Db } from '../../store/connection/places.ts'
-import { actorName, type Done, SENTENCES } from './sentences.ts'
+import type { AuditedChange } from '../registry/entry.ts'
+import { SENTENCES } from '../registry/registry.ts'
 
 interface Thing {
   kind: Subject['kind']
@@ -31,7 +33,10 @@ const THINGS: Record<string, Thing> = {
 }
 
 /** What a sentence names, whether or not it still exists; null: that is not known. */
-function subjectOf({ appId, subjectKind, subjectId, before, after }: Done, thing: Thing): Subject | null {
+function subjectOf(
+  { appId, subjectKind, subjectId, before, after }: AuditedChange,
+  thing: Thing,
+): Subject | null {
   const { kind, field, of } = thing
   const other = field === undefined ? undefined : (after?.[field] ?? before?.[field])
   const own = of.includes(subjectKind) ? (after?.id ?? before?.id ?? subjectId) : null
@@ -42,12 +47,12 @@ function subjectOf({ appId, subjectKind, subjectId, before, after }: Done, thing
 /** Text between braces: "{user}", "{import:a file of users}", "{graceDays}" */
 const BRACES = /{(\w+)(?::([^}]+))?}/
 
-function templateOf(done: Done): string {
-  const sentence = SENTENCES[done.operation] ?? done.operation
+function templateOf(done: AuditedChange): string {
+  const sentence = SENTENCES.get(done.operation) ?? done.operation
   return typeof sentence === 'string' ? sentence : sentence(done)
 }
 
-function subjectsOf(done: Done): Subject[] {
+function subjectsOf(done: AuditedChange): Subject[] {
   return [...templateOf(done).matchAll(new RegExp(BRACES, 'g'))].flatMap(([, name = '']) => {
     const thing = THINGS[name]
     const subject = thing && subjectOf(done, thing)
@@ -77,7 +82,7 @@ export async function tell(db: Db, rows: readonly AuditRow[]): Promise<ToldEntry
 /** The member who did it; a key's id and a provider's name are nobody's address. */
 const memberOf = ({ memberEmail }: AuditRow): Subject => ({ kind: 'MEMBER', appId: null, id: memberEmail })
 
-function sentenceOf(done: Done, names: ReadonlyMap<string, string | null>): Sentence {
+function sentenceOf(done: AuditedChange, names: ReadonlyMap<string, string | null>): Sentence {
   const { subjectId, before, after } = done
   // Split by a pattern with two groups: text, name, words, text, …
   const [first = '', ...rest] = templateOf(done).split(BRACES)
@@ -92,7 +97,7 @@ function sentenceOf(done: Done, names: ReadonlyMap<string, string | null>): Sent
 }
 
 function nameOf(
-  done: Done,
+  done: AuditedChange,
   thing: Thing,
   words: string | undefined,
   names: ReadonlyMap<string, string | null>,
@@ -106,4 +111,15 @@ function nameOf(
   const then = thing.name && isSubject ? (after?.[thing.name] ?? before?.[thing.name]) : null
   const text = words ?? (typeof then === 'string' ? then : (names.get(key) ?? subject.id))
   return named(text, names.has(key) ? subject : null)
+}
+
+/** The display name of the actor. */
+export function actorName({
+  actorKind,
+  memberEmail,
+  actorName,
+}: Pick<AuditRow, 'actorKind' | 'memberEmail' | 'actorName'>): string {
+  if (actorKind === 'MEMBER') return memberEmail
+  if (actorKind === 'API_KEY') return actorName ?? memberEmail
+  return actorKind === 'PROVIDER' ? providerNameFirst(memberEmail) : 'Somebody'
 }

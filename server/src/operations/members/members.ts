@@ -11,9 +11,10 @@ import * as store from '../../store/members/members.ts'
 import { deletePasswordResetsBy } from '../../store/members/password-resets.ts'
 import { deleteSessionsOf } from '../../store/members/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
-import { checkMay } from '../call/member-operations.ts'
 import { mutate } from '../call/mutate.ts'
+import { checkRole } from '../call/roles.ts'
 import type { Service } from '../call/service.ts'
+import { MUTATIONS } from '../registry/registry.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
@@ -139,9 +140,9 @@ export async function lockedMember(tx: Db, call: InstallationCall, memberId: str
 }
 
 /** Whoever acts may have lost the right to while waiting for others who change members. */
-async function lockMembers(tx: Db, { actor: { member, operation } }: InstallationCall): Promise<void> {
+async function lockMembers(tx: Db, { actor: { member, mutation } }: InstallationCall): Promise<void> {
   await store.lockMembers(tx)
-  checkMay('mutation', operation.name, await store.findMemberById(tx, member.id))
+  if (mutation) checkRole(MUTATIONS[mutation.name].role, await store.findMemberById(tx, member.id))
 }
 
 /** What they may no longer do is not done by links they made either. */

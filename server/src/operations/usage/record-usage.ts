@@ -49,8 +49,8 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
   // One after the other, since each waits for the app's lock; each has its own entry in the audit log.
   const recorded: RecordedUsage[] = []
   for (const event of events) {
-    const operation = { ...actor.operation, args: { input: { ...event } } }
-    recorded.push(await recordUsage({ ...call, actor: { ...actor, operation } }, event))
+    const mutation = { name: 'recordUsage' as const, args: { input: { ...event } } }
+    recorded.push(await recordUsage({ ...call, actor: { ...actor, mutation } }, event))
   }
   return recorded
 }

@@ -1,0 +1,138 @@
+import { number } from '../../domain/sentence.ts'
+import {
+  type AuditSentence,
+  archived,
+  by,
+  byId,
+  byInput,
+  byResult,
+  type MutationEntry,
+  none,
+  type QueryEntry,
+} from './entry.ts'
+
+export const billingQueries = {
+  prices: { dashboard: true, role: 'VIEWER' },
+  providerPrices: { dashboard: true, role: 'VIEWER' },
+  currencies: { dashboard: true, role: 'VIEWER' },
+  billingTemplate: { dashboard: true, role: 'VIEWER' },
+  billingTemplates: { dashboard: true, role: 'VIEWER' },
+  billingTemplateUse: { dashboard: true, role: 'VIEWER', replica: true },
+  providerAccounts: { dashboard: true, role: 'VIEWER' },
+  providerUse: { dashboard: true, role: 'VIEWER', replica: true },
+  billingSettings: { dashboard: true, role: 'VIEWER' },
+  sandboxPayments: { dashboard: true, role: 'VIEWER' },
+  notice: { dashboard: true, role: 'VIEWER' },
+  notices: { dashboard: true, role: 'VIEWER', replica: true },
+  noticeCounts: { dashboard: true, role: 'VIEWER', replica: true },
+  revenue: { dashboard: true, role: 'VIEWER', replica: true },
+  revenueList: { dashboard: true, role: 'VIEWER', replica: true },
+  mrrList: { dashboard: true, role: 'VIEWER', replica: true },
+  payments: { dashboard: true, role: 'VIEWER', replica: true },
+} as const satisfies Record<string, QueryEntry>
+
+export const billingMutations = {
+  createPrice: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'price', id: byResult },
+    sentence: 'added a price to the package {package}',
+  },
+  importPrice: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'price', id: byId },
+    sentence: 'imported a price for the package {package}',
+  },
+  archivePrice: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'price', id: byId },
+    sentence: (entry) => `${archived(entry)} a price of the package {package}`,
+  },
+  createBillingTemplate: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'billingTemplate', id: byInput('id'), isNew: true },
+    sentence: 'created the billing template {template}',
+  },
+  archiveBillingTemplate: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'billingTemplate', id: byId },
+    sentence: (entry) => `${archived(entry)} the billing template {template}`,
+  },
+  deleteBillingTemplate: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'billingTemplate', id: byId },
+    sentence: 'deleted the billing template {template}',
+  },
+  setProviderAccount: {
+    dashboard: true,
+    role: 'OWNER',
+    subject: { kind: 'providerAccount', id: by('provider') },
+    sentence: 'set up the billing provider {provider}',
+  },
+  removeProviderAccount: {
+    dashboard: true,
+    role: 'OWNER',
+    subject: { kind: 'providerAccount', id: by('provider') },
+    sentence: 'removed the billing provider {provider}',
+  },
+  testProviderAccount: { dashboard: true, role: 'OWNER', subject: null },
+  setGraceDays: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'app', id: by('appId') },
+    sentence: ({ after }) => `set the grace period to ${days(after?.graceDays)}`,
+  },
+  setAccessAfterRefund: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'app', id: by('appId') },
+    sentence: ({ after }) =>
+      `set access to ${after?.accessAfterRefund === 'END' ? 'end' : 'continue'} after a refund or dispute`,
+  },
+  reverseSandboxPayment: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscription', id: by('subscriptionId') },
+    sentence: 'simulated a refund or dispute of a sandbox payment of {user} for {package}',
+  },
+  replayNotice: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'notice', id: byId },
+    sentence: 'replayed the webhook event {id}',
+  },
+  replayFailedNotices: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'notice', id: none },
+    sentence: 'replayed all failed webhook events',
+  },
+  reconcileBilling: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'notice', id: none },
+    sentence: 'synced with the billing providers',
+  },
+  generateSubscriptionLink: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'billingTemplate', id: by('templateId') },
+    sentence: 'created a payment link from the billing template {template}',
+  },
+} as const satisfies Record<string, MutationEntry>
+
+export const billingEvents = {
+  syncSubscription: 'changed the subscriptions of the user {user}',
+} as const satisfies Record<string, AuditSentence>
+
+const days = (count: unknown): string => (count === 1 ? '1 day' : `${number(Number(count))} days`)

@@ -1,0 +1,121 @@
+import { archived, by, byId, byInput, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
+
+export const catalogueQueries = {
+  feature: { admin: true, dashboard: true, role: 'VIEWER' },
+  features: { admin: true, dashboard: true, role: 'VIEWER' },
+  featureUse: { dashboard: true, role: 'VIEWER', replica: true },
+  featurePackages: { dashboard: true, role: 'VIEWER', replica: true },
+  featureUsers: { dashboard: true, role: 'VIEWER', replica: true },
+  package: { admin: true, dashboard: true, role: 'VIEWER' },
+  packages: { admin: true, dashboard: true, role: 'VIEWER' },
+  packageUse: { dashboard: true, role: 'VIEWER', replica: true },
+  packageVersions: { dashboard: true, role: 'VIEWER', replica: true },
+  publishPreview: { dashboard: true, role: 'VIEWER', replica: true },
+  publishTouched: { dashboard: true, role: 'VIEWER', replica: true },
+  migration: { admin: true, dashboard: true, role: 'VIEWER' },
+  migrationPreview: { dashboard: true, role: 'VIEWER', replica: true },
+  catalogueDiff: { dashboard: true, role: 'VIEWER', replica: true },
+} as const satisfies Record<string, QueryEntry>
+
+export const catalogueMutations = {
+  createFeature: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'feature', id: byInput('id'), isNew: true },
+    sentence: 'created the feature {feature}',
+  },
+  updateFeature: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'feature', id: byId },
+    sentence: 'changed the feature {feature}',
+  },
+  archiveFeature: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'feature', id: byId },
+    sentence: (entry) => `${archived(entry)} the feature {feature}`,
+  },
+  deleteFeature: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'feature', id: byId },
+    sentence: 'deleted the feature {feature}',
+  },
+  createPackage: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'package', id: byInput('id'), isNew: true },
+    sentence: 'created the package {package}',
+  },
+  updatePackage: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'package', id: byId },
+    sentence: 'changed the metadata of the package {package}',
+  },
+  editPackage: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'package', id: byId },
+    sentence: 'changed the package {package}',
+  },
+  publishPackage: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'package', id: byId },
+    sentence: 'published the package {package}',
+  },
+  archivePackage: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'package', id: byId },
+    sentence: (entry) => `${archived(entry)} the package {package}`,
+  },
+  deletePackage: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'package', id: byId },
+    sentence: 'deleted the package {package}',
+  },
+  discardPackageDraft: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'package', id: byId },
+    sentence: 'discarded the draft of the package {package}',
+  },
+  migrateSubscriptions: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'migration', id: byResult },
+    sentence:
+      'migrated subscriptions of the package {package} from version {fromVersion} to version {toVersion}',
+  },
+  undoMigration: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'migration', id: byId },
+    sentence:
+      'undid the migration of the package {package} from version {fromVersion} to version {toVersion}',
+  },
+  copyCatalogue: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'catalogue', id: by('fromAppId') },
+    sentence: 'copied the catalogue of the app {app}',
+  },
+} as const satisfies Record<string, MutationEntry>

@@ -1,0 +1,73 @@
+import { appMutations, appQueries } from './apps.ts'
+import { billingEvents, billingMutations, billingQueries } from './billing.ts'
+import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
+import { homeMutations, homeQueries } from './home.ts'
+import { memberEvents, memberMutations, memberQueries } from './members.ts'
+import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
+import { userMutations, userQueries } from './users.ts'
+
+const queries = {
+  ...memberQueries,
+  ...appQueries,
+  ...catalogueQueries,
+  ...homeQueries,
+  ...userQueries,
+  ...subscriptionQueries,
+  ...billingQueries,
+}
+
+const mutations = {
+  ...memberMutations,
+  ...appMutations,
+  ...catalogueMutations,
+  ...homeMutations,
+  ...userMutations,
+  ...subscriptionMutations,
+  ...billingMutations,
+}
+
+type QueryName = keyof typeof queries
+export type MutationName = keyof typeof mutations
+
+/** Every query of the Admin API and of the dashboard. */
+export const QUERIES: Readonly<Record<QueryName, QueryEntry>> = queries
+
+/** Every mutation of the Admin API and of the dashboard. */
+export const MUTATIONS: Readonly<Record<MutationName, MutationEntry>> = mutations
+
+/** The operations whose entry has these values. */
+type NamesWith<Entries, Values> = {
+  [Name in keyof Entries]: Entries[Name] extends Values ? Name : never
+}[keyof Entries]
+
+export type AdminQuery = NamesWith<typeof queries, { admin: true }>
+export type AdminMutation = NamesWith<typeof mutations, { admin: true }>
+export type DashboardQuery = NamesWith<typeof queries, { dashboard: true }>
+export type DashboardMutation = NamesWith<typeof mutations, { dashboard: true }>
+export type DashboardFile = NamesWith<typeof mutations, { dashboard: 'FILE' }>
+
+const namesOf = <Name extends string>(entries: Record<Name, unknown>) => Object.keys(entries) as Name[]
+
+const queryNames = namesOf(queries)
+export const MUTATION_NAMES = namesOf(mutations)
+
+export const ADMIN_QUERIES = queryNames.filter((name): name is AdminQuery => QUERIES[name].admin === true)
+export const ADMIN_MUTATIONS = MUTATION_NAMES.filter(
+  (name): name is AdminMutation => MUTATIONS[name].admin === true,
+)
+export const DASHBOARD_QUERIES = queryNames.filter(
+  (name): name is DashboardQuery => QUERIES[name].dashboard === true,
+)
+export const DASHBOARD_MUTATIONS = MUTATION_NAMES.filter(
+  (name): name is DashboardMutation => MUTATIONS[name].dashboard === true,
+)
+
+/** What the audit log says of each mutation, and of each event that no mutation caused. */
+export const SENTENCES: ReadonlyMap<string, AuditSentence> = new Map<string, AuditSentence>([
+  ...MUTATION_NAMES.flatMap((name) => {
+    const { sentence } = MUTATIONS[name]
+    return sentence === undefined ? [] : [[name, sentence] as const]
+  }),
+  ...Object.entries({ ...memberEvents, ...billingEvents }),
+])

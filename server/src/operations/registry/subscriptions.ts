@@ -1,0 +1,62 @@
+import { by, byId, type MutationEntry, type QueryEntry } from './entry.ts'
+
+export const subscriptionQueries = {
+  subscription: { admin: true, dashboard: true, role: 'VIEWER' },
+  subscriptions: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
+  changePreview: { dashboard: true, role: 'VIEWER' },
+} as const satisfies Record<string, QueryEntry>
+
+export const subscriptionMutations = {
+  subscribe: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'subscriptions', id: by('userId') },
+    sentence: 'subscribed the user {user}',
+  },
+  cancelSubscription: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscription', id: byId },
+    sentence: 'cancelled the subscription of {user} to {package}',
+  },
+  keepSubscription: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscription', id: byId },
+    sentence: 'reverted the cancellation of the subscription of {user} to {package}',
+  },
+  changeSubscription: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'subscriptions', id: by('userId') },
+    sentence: 'changed the plan of the user {user}',
+  },
+  cancelScheduledChange: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscriptions', id: by('userId') },
+    sentence: 'cancelled the scheduled change of the user {user}',
+  },
+  startTrial: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'subscriptions', id: by('userId') },
+    sentence: 'started a trial for the user {user}',
+  },
+  extendTrial: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscription', id: byId },
+    sentence: 'extended the trial of {package} for {user}',
+  },
+} as const satisfies Record<string, MutationEntry>

@@ -1,0 +1,98 @@
+import { by, byCurrentId, byId, byInput, type MutationEntry, none, type QueryEntry } from './entry.ts'
+
+export const userQueries = {
+  user: { admin: true, dashboard: true, role: 'VIEWER' },
+  users: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
+  exportUser: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
+  userDeletion: { dashboard: true, role: 'VIEWER', replica: true },
+  canUseFeature: { admin: true, role: 'VIEWER' },
+  canUseFeatures: { admin: true, role: 'VIEWER' },
+  explain: { dashboard: true, role: 'VIEWER' },
+  grantedFeatures: { dashboard: true, role: 'VIEWER' },
+  showUsage: { admin: true, dashboard: true, role: 'VIEWER' },
+  ledger: { dashboard: true, role: 'VIEWER', replica: true },
+  overrides: { admin: true, dashboard: true, role: 'VIEWER' },
+  featureOverrides: { dashboard: true, role: 'VIEWER', replica: true },
+  userImport: { dashboard: true, role: 'VIEWER' },
+  userImports: { dashboard: true, role: 'VIEWER', replica: true },
+  userImportRows: { dashboard: true, role: 'VIEWER', replica: true },
+} as const satisfies Record<string, QueryEntry>
+
+export const userMutations = {
+  createUser: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'user', id: byInput('id'), isNew: true },
+    sentence: 'created the user {user}',
+  },
+  updateUser: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'user', id: byCurrentId },
+    sentence: 'changed the user {user}',
+  },
+  deleteUser: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    // The log does not keep the id: it is part of what was deleted.
+    subject: { kind: 'user', id: none },
+    sentence: 'deleted a user',
+  },
+  generateUserToken: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    // A token changes nothing, and an application may create one for every page view.
+    auditedFor: 'MEMBERS',
+    subject: { kind: 'token', id: by('userId') },
+    sentence: 'created a token for the user {user}',
+  },
+  recordUsage: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    // Usage that an application records is in the ledger.
+    auditedFor: 'MEMBERS',
+    subject: { kind: 'usage', id: byInput('userId') },
+    sentence: 'recorded usage of the user {user}',
+  },
+  // Each record that a member makes has an entry of recordUsage.
+  recordUsages: { admin: true, role: 'EDITOR', subject: null },
+  setOverride: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'overrides', id: byInput('userId') },
+    sentence: 'set an override for the user {user}',
+  },
+  removeOverride: {
+    admin: true,
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'overrides', id: by('userId') },
+    sentence: 'removed an override of the user {user}',
+  },
+  importUsers: {
+    dashboard: 'FILE',
+    role: 'EDITOR',
+    subject: { kind: 'import', id: byId },
+    sentence: 'uploaded {import:a file of users}',
+  },
+  applyUserImport: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'import', id: byId },
+    sentence: 'applied {import:an import of users}',
+  },
+  undoUserImport: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'import', id: byId },
+    sentence: 'undid {import:an import of users}',
+  },
+} as const satisfies Record<string, MutationEntry>

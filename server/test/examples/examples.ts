@@ -1,0 +1,33 @@
+import { appMutations, appQueries } from './apps.ts'
+import { billingMutations, billingQueries } from './billing.ts'
+import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import type { MutationExamples, QueryExamples } from './example.ts'
+import { homeMutations, homeQueries } from './home.ts'
+import { memberMutations, memberQueries } from './members.ts'
+import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
+import { userMutations, userQueries } from './users.ts'
+
+// An operation of the registry without an example does not compile.
+
+const QUERY_EXAMPLES: QueryExamples = {
+  ...memberQueries,
+  ...appQueries,
+  ...catalogueQueries,
+  ...homeQueries,
+  ...userQueries,
+  ...subscriptionQueries,
+  ...billingQueries,
+}
+
+export const MUTATION_EXAMPLES: MutationExamples = {
+  ...memberMutations,
+  ...appMutations,
+  ...catalogueMutations,
+  ...homeMutations,
+  ...userMutations,
+  ...subscriptionMutations,
+  ...billingMutations,
+}
+
+/** The example of every operation. */
+export const EXAMPLES = { ...QUERY_EXAMPLES, ...MUTATION_EXAMPLES }
