@@ -76,7 +76,7 @@ export interface SubscriptionChange {
   moreOverage: FeatureChange[]
   /** What comes out of overage by it, or has less of it. */
   lessOverage: FeatureChange[]
-  /** Minor units given back; null: the plans have no prices to compare. */
+  /** Minor units given back; null: neither plan has a recurring price, or they have none in the same currency. */
   credit: number | null
   /** Minor units charged. */
   charge: number | null

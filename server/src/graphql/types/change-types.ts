@@ -60,7 +60,8 @@ export function defineChangeTypes<Context extends object>(
       credit: t.expose('credit', {
         type: 'SafeInt',
         nullable: true,
-        description: 'Minor units given back for what is unused. Null: the plans have no prices to compare.',
+        description:
+          'Minor units given back for what is unused. Null: neither plan has a recurring price, or they have none in the same currency.',
       }),
       charge: t.expose('charge', { type: 'SafeInt', nullable: true }),
       currency: t.exposeString('currency', { nullable: true }),
