@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -33,7 +34,12 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await choose('Pro')
     await form.getByText('Takes effect now').waitFor()
     await form.getByText('Can be used from then on: Single sign-on').waitFor()
-    await form.getByText(/to pay, \$\S+ given back \(by the list prices; nobody is charged\)/).waitFor()
+    await form
+      .getByText(/^Not charged\. At list prices it would be \$\S+ to pay, \$\S+ given back\.$/)
+      .waitFor()
+    // Nothing sells it yet.
+    await form.getByText('Pro costs $29.00 per month. Changing the plan here grants it').waitFor()
+    await form.getByRole('link', { name: 'Billing page' }).waitFor()
     await picture(page, 'change-plan-light')
     await form.getByRole('button', { name: 'Change now' }).click()
     await page.getByText('Pro is their plan now.').waitFor()
@@ -98,6 +104,67 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
       scheduled: { packageId: 'basic', at },
       package: { id: 'pro' },
     })
+    expect(problems).toEqual([])
+  })
+
+  it('is told that a priced plan is not charged, and sells it by a payment link instead', async () => {
+    const { page, open, problems } = visit
+    const { admin, dashboard: api } = dashboard.server
+    await api.data(`mutation {
+      free: createPackage(appId: "default", input: {id: "free", name: "Free", features: [{id: "calls", entitlement: {limit: 1}}]}) { id }
+      business: createPackage(appId: "default", input: {id: "business", name: "Business", features: [{id: "calls", entitlement: {limit: 1000}}]}) { id }
+      publishFree: publishPackage(appId: "default", id: "free") { id }
+      publishBusiness: publishPackage(appId: "default", id: "business") { id }
+      createPrice(appId: "default", packageId: "business", input: {amount: 24900, currency: "usd", interval: "month"}) { id }
+      createBillingTemplate(appId: "default", input: {id: "business", name: "Business, monthly", packageIds: ["business"]}) { id }
+    }`)
+    await admin.data(`mutation {
+      createUser(input: {id: "carl", name: "Carl"}) { id }
+      subscribe(userId: "carl", packageIds: ["free"]) { id }
+    }`)
+    const choose = async (form: Locator, select: string, name: string) => {
+      await form.getByRole('combobox', { name: select }).click()
+      await page.getByRole('option', { name }).click()
+    }
+    const costs = 'Business costs $249.00 per month. '
+
+    await open('/apps/default/users/carl')
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    const subscribing = page.getByRole('dialog', { name: 'Subscribe Carl' })
+    await choose(subscribing, 'Base plan', 'Business')
+    await subscribing.getByText(`${costs}Subscribing the user here grants it without charging.`).waitFor()
+    await choose(subscribing, 'Base plan', 'Free')
+    await subscribing.getByText('Not charged').waitFor({ state: 'detached' })
+
+    await open('/apps/default/users/carl')
+    await page.getByRole('button', { name: 'Start a trial' }).click()
+    const trying = page.getByRole('dialog', { name: 'Start a trial for Carl' })
+    await choose(trying, 'Package to try', 'Business')
+    expect(await trying.getByText('Not charged').count()).toBe(0)
+    await choose(trying, 'Then', 'Business')
+    await trying.getByText(`${costs}When the trial ends, it starts without charging.`).waitFor()
+
+    await open('/apps/default/users/carl')
+    await page.getByRole('button', { name: 'Change plan' }).click()
+    const changing = page.getByRole('dialog', { name: 'Change the plan of Carl' })
+    await choose(changing, 'New plan', 'Business')
+    await changing.getByText(`${costs}Changing the plan here grants it without charging.`).waitFor()
+    await changing.getByText(/^Not charged\. At list prices it would be \$24\d\.\d\d to pay/).waitFor()
+    await changing.getByText(/; Free has no recurring price$/).waitFor()
+    await changing.getByRole('button', { name: 'Sell it by a payment link' }).click()
+    expect(await changing.getByLabel('User', { exact: true }).inputValue()).toContain('carl')
+    await changing.getByRole('button', { name: 'Create link' }).click()
+    const link = changing.getByRole('link', { name: 'Open the payment page' })
+    const opened = page.waitForEvent('popup')
+    await link.click()
+    const checkout = await opened
+    await checkout.getByText('$249.00').first().waitFor()
+    await checkout.close()
+    const { subscriptions } = await admin.data('{ subscriptions(userId: "carl") { package { id } status } }')
+    expect(subscriptions).toEqual([{ package: { id: 'free' }, status: 'ACTIVE' }])
+    // The link was made: there is nothing to lose by closing the form.
+    await page.keyboard.press('Escape')
+    await changing.waitFor({ state: 'detached' })
     expect(problems).toEqual([])
   })
 })

@@ -6,11 +6,14 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { moneyText, providerName } from '../ui/price.ts'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
+import { isPriced, NotCharged, useSellByLink } from './not-charged.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 const PLANS = graphql(`
   query ChangeablePlans($appId: String!, $userId: String!) {
-    packages(appId: $appId) { id name status isAddon archived }
+    packages(appId: $appId) {
+      id name status isAddon archived prices { amount decimals currency interval }
+    }
     subscriptions(appId: $appId, userId: $userId) { rows { status quantity package { id isAddon } } }
   }
 `)
@@ -61,14 +64,19 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
     { enabled: packageId !== null && !same },
   )
   const shown = preview.data?.changePreview ?? null
+  const chosen = asked.data?.packages.find(({ id }) => id === packageId)
+  const isUncharged = shown?.quotedBy === 'tollgate'
   const { saved } = useUnsaved(form)
+  const link = useSellByLink(appId, userId, form)
   const change = useChange(CHANGE, {
     done: saved(onDone),
     said: ({ changeSubscription: made }) =>
-      made?.now
+      (made?.now
         ? `${made.to.name} is their plan now.`
-        : `${made?.to.name} follows on ${dateTimeOf(made?.at ?? '')}.`,
+        : `${made?.to.name} follows on ${dateTimeOf(made?.at ?? '')}.`) +
+      (isUncharged && chosen && isPriced(chosen) ? ' Nothing is charged.' : ''),
   })
+  if (link.instead) return link.instead
   const save = form.onSubmit(({ packageId, when }) => {
     if (packageId !== null) change.mutate({ appId, userId, packageId, when, quantity })
   })
@@ -101,6 +109,11 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
             <Radio value="PERIOD_END" label="At the end of the period" />
           </Stack>
         </Radio.Group>
+        {isUncharged && !same && (
+          <NotCharged appId={appId} packages={[chosen]} onSell={link.sell}>
+            Changing the plan here grants it without charging.
+          </NotCharged>
+        )}
         {shown && !same && <Preview change={shown} />}
         <FormActions
           submit={shown && !shown.now ? 'Schedule the change' : 'Change now'}
@@ -131,7 +144,7 @@ function Preview({ change }: { change: Change }) {
           <List.Item>Out of overage, or less of it: {names(change.lessOverage)}</List.Item>
         )}
         {change.gains.length + change.loses.length === 0 && (
-          <List.Item>Access to features stays the same.</List.Item>
+          <List.Item>No feature is gained or lost. Limits may change.</List.Item>
         )}
         <List.Item>{moneyOf(change)}</List.Item>
       </List>
@@ -143,10 +156,10 @@ function Preview({ change }: { change: Change }) {
 }
 
 function moneyOf({ credit, charge, currency, decimals, quotedBy }: Change): string {
-  if (credit === null || charge === null || currency === null || decimals === null)
-    return 'No prices to compare.'
+  if (credit === null || charge === null || currency === null || decimals === null) return 'Not charged.'
   const money = (amount: number) => moneyText({ amount, currency, decimals })
-  const by =
-    quotedBy === 'tollgate' ? 'by the list prices; nobody is charged' : `charged by ${providerName(quotedBy)}`
-  return `${money(charge)} to pay, ${money(credit)} given back (${by}).`
+  const amounts = `${money(charge)} to pay, ${money(credit)} given back`
+  return quotedBy === 'tollgate'
+    ? `Not charged. At list prices it would be ${amounts}.`
+    : `${amounts}, charged by ${providerName(quotedBy)}.`
 }

@@ -17,15 +17,23 @@ const LINK = graphql(`
   }
 `)
 
+interface LinkTesterProps {
+  appId: string
+  templateId: string
+  /** who is to pay, unless another is entered */
+  userId?: string
+  onMade?: () => void
+}
+
 /** Creates a payment link from a template, as the Admin API does. */
-export function LinkTester({ appId, templateId }: { appId: string; templateId: string }) {
+export function LinkTester({ appId, templateId, userId = '', onMade }: LinkTesterProps) {
   const here = `${location.origin}/apps/${encodeURIComponent(toPath(appId))}`
   const form = useForm({
-    initialValues: { userId: '', successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
+    initialValues: { userId, successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
     validate: { successUrl: required('The address'), cancelUrl: required('The address') },
   })
   const { saved } = useUnsaved(form)
-  const make = useChange(LINK, { done: saved() })
+  const make = useChange(LINK, { done: saved(onMade) })
   const url = make.data?.generateSubscriptionLink?.url
   const variables = { templateId, ...form.values, userId: form.values.userId.trim() || null }
   return (

@@ -4,11 +4,14 @@ import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
+import { isPriced, NotCharged, useSellByLink } from './not-charged.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 const PUBLISHED = graphql(`
   query SubscribablePackages($appId: String!) {
-    packages(appId: $appId) { id name status isAddon archived }
+    packages(appId: $appId) {
+      id name status isAddon archived prices { amount decimals currency interval }
+    }
   }
 `)
 const SUBSCRIBE = graphql(`
@@ -36,10 +39,16 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
     },
   })
   const { saved } = useUnsaved(form)
+  const link = useSellByLink(appId, userId, form)
+  const { base, addons } = form.values
+  const chosen = published.filter(({ id }) => id === base || addons.includes(id))
   const subscribe = useChange(SUBSCRIBE, {
     done: saved(onDone),
-    said: 'Subscribed. It applies immediately.',
+    said: chosen.some(isPriced)
+      ? 'Subscribed without a charge. It applies immediately.'
+      : 'Subscribed. It applies immediately.',
   })
+  if (link.instead) return link.instead
   const save = form.onSubmit(({ base, addons }) =>
     subscribe.mutate({ appId, userId, packageIds: base === null ? addons : [base, ...addons] }),
   )
@@ -66,6 +75,9 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
             {...form.getInputProps('addons')}
           />
         )}
+        <NotCharged appId={appId} packages={chosen} onSell={link.sell}>
+          Subscribing the user here grants it without charging.
+        </NotCharged>
         <FormActions submit="Subscribe" busy={subscribe.isPending} onCancel={onDone} />
       </Stack>
     </form>

@@ -5,11 +5,14 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { dateOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
+import { NotCharged, useSellByLink } from './not-charged.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 const PACKAGES = graphql(`
   query TriablePackages($appId: String!) {
-    packages(appId: $appId) { id name status isAddon archived }
+    packages(appId: $appId) {
+      id name status isAddon archived prices { amount decimals currency interval }
+    }
   }
 `)
 const START = graphql(`
@@ -47,7 +50,9 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   })
   const tried = published.find(({ id }) => id === form.values.packageId)
   const followers = published.filter(({ isAddon }) => isAddon === (tried?.isAddon ?? false))
+  const next = followers.find(({ id }) => id === form.values.next)
   const { saved } = useUnsaved(form)
+  const link = useSellByLink(appId, userId, form)
   const start = useChange(START, {
     done: saved(onDone),
     said: ({ startTrial }) => `The trial lasts until ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
@@ -55,6 +60,7 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   const save = form.onSubmit(({ packageId, days, next, again }) => {
     if (packageId !== null) start.mutate({ appId, userId, packageId, days: Number(days), next, again })
   })
+  if (link.instead) return link.instead
   const choices = (of: typeof published) => of.map(({ id, name }) => ({ value: id, label: name }))
   return (
     <form noValidate onSubmit={save}>
@@ -83,6 +89,9 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
           label="Allow it even if they have tried it before"
           {...form.getInputProps('again', { type: 'checkbox' })}
         />
+        <NotCharged appId={appId} packages={[next]} onSell={link.sell}>
+          When the trial ends, it starts without charging.
+        </NotCharged>
         <FormActions submit="Start the trial" busy={start.isPending} onCancel={onDone} />
       </Stack>
     </form>

@@ -76,9 +76,9 @@ export interface SubscriptionChange {
   moreOverage: FeatureChange[]
   /** Features whose usage leaves overage, or has less overage. */
   lessOverage: FeatureChange[]
-  /** Credit for unused time, in minor units of the currency; null if the plans have no comparable prices. */
+  /** Credit for unused time, in minor units of the currency; null if neither plan has a recurring price, or they have none in the same currency. */
   credit: number | null
-  /** Charge in minor units of the currency; null if the plans have no comparable prices. */
+  /** Charge in minor units of the currency; null if neither plan has a recurring price, or they have none in the same currency. */
   charge: number | null
   /** Currency of `credit` and `charge`. */
   currency: string | null

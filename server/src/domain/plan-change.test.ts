@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { buildCatalogue } from './catalogue.ts'
 import type { Override } from './override.ts'
 import type { ResetPeriod } from './period.ts'
-import { anchorAfter, bestTime, comparable, loweredLimits, quoteOf } from './plan-change.ts'
+import { anchorAfter, bestTime, comparable, loweredLimits, quotedPrices, quoteOf } from './plan-change.ts'
 import type { Price } from './price.ts'
 
 const DAY = 86_400_000
@@ -66,6 +66,25 @@ describe('gap: change: which prices are compared', () => {
     expect(comparable([isk(1_000, 'sandbox')], [isk(100_000, 'stripe')])).toBeNull()
     const [own, other] = [isk(50_000, 'stripe'), isk(900, 'sandbox')]
     expect(comparable([isk(100_000, 'stripe')], [other, own])?.to).toBe(own)
+  })
+})
+
+describe('gap: change: the prices of a quote', () => {
+  const once = price(5, { interval: null })
+  const amounts = (from: Price[], to: Price[]) => {
+    const quoted = quotedPrices(from, to)
+    return quoted && [quoted.from.amount, quoted.to.amount]
+  }
+  it.each([
+    ['of both plans', [price(900)], [price(2900)], [900, 2900]],
+    ['of the new plan, if the old one has none', [], [price(2900)], [0, 2900]],
+    ['the newest of several', [], [price(2900), price(29_000, { interval: 'year' })], [0, 29_000]],
+    ['of the old plan, if the new one has none', [price(900)], [], [900, 0]],
+    ['one that is paid once does not count', [once], [price(2900), once], [0, 2900]],
+    ['none at all', [once], [], null],
+    ['none in one currency', [price(900)], [price(2900, { currency: 'eur' })], null],
+  ])('%s', (_, from, to, expected) => {
+    expect(amounts(from, to)).toEqual(expected)
   })
 })
 

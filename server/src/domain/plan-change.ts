@@ -38,6 +38,26 @@ export function comparable(from: readonly Price[], to: readonly Price[]): { from
   return pairs.sort((a, b) => sameness(b) - sameness(a))[0] ?? null
 }
 
+/**
+ * The prices that a quote is worked out from. A plan without a recurring price costs nothing, compared with the newest
+ * one of the other plan. Null: neither plan has a recurring price, or the two have none in one currency.
+ */
+export function quotedPrices(
+  from: readonly Price[],
+  to: readonly Price[],
+): { from: Price; to: Price } | null {
+  const [was, becomes] = [newestRecurring(from), newestRecurring(to)]
+  if (was && becomes) return comparable(from, to)
+  if (becomes) return { from: { ...becomes, amount: 0 }, to: becomes }
+  return was && { from: was, to: { ...was, amount: 0 } }
+}
+
+const newestRecurring = (prices: readonly Price[]): Price | null =>
+  prices.findLast(({ interval }) => interval !== null) ?? null
+
+export const hasRecurringPrice = ({ prices }: { prices: readonly Price[] }): boolean =>
+  newestRecurring(prices) !== null
+
 const inOneUnit = (a: Price, b: Price): boolean =>
   a.currency === b.currency && exponentOf(a.provider, a.currency) === exponentOf(b.provider, b.currency)
 

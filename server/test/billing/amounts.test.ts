@@ -44,9 +44,7 @@ describe('gap: billing, amounts that are too large', () => {
     )
     const error = await shop.linkError('both')
     expect(error.extensions.code).toBe('SUBSCRIPTION_LINK_ERROR')
-    expect(error.message).toMatch(
-      /cannot be paid for\. The prices add up to more than 999999999999 minor units/,
-    )
+    expect(error.message).toMatch(/The prices add up to more than 999999999999 minor units/)
     const { billingTemplate } = await shop.dashboard.data(
       'query ($appId: String!) { billingTemplate(appId: $appId, id: "both") { problem } }',
       { appId: shop.id },
@@ -62,7 +60,7 @@ describe('gap: billing, amounts that are too large', () => {
       (await preview('pro', { quantity, when })).data?.changeSubscription
     expect(await quoteOf(999_999, 'PERIOD_END')).toMatchObject({ credit: 0, charge: 999_999_000_000 })
     const none = { credit: null, charge: null, currency: null }
-    const formula = 'a price times its quantity is more than can be charged'
+    const formula = 'a price times its quantity exceeds the maximum amount'
     expect(await quoteOf(1_000_000, 'PERIOD_END')).toMatchObject({ ...none, formula })
     expect(await quoteOf(1_000_000, 'NOW')).toMatchObject({ ...none, formula })
   })
@@ -86,10 +84,10 @@ describe('gap: billing, amounts that are too large', () => {
     // 999,999 of them cost 999,999,000,000, and the add-on 200.
     expect((await preview('plan', { quantity: 999_999, when })).errors).toBeUndefined()
     const alone = await preview('plan', { quantity: 1_000_000, when })
-    expect(alone.errors?.[0]?.message).toMatch(/1000000 of the price \w+ cost more than can be charged/)
+    expect(alone.errors?.[0]?.message).toMatch(/1000000 times the price \w+ exceeds the maximum amount/)
     await reprice('pro', MOST)
     const together = await preview('pro', { quantity: 1, when })
-    expect(together.errors?.[0]?.message).toMatch(/all on the bill together costs more than can be charged/)
+    expect(together.errors?.[0]?.message).toMatch(/the total of the bill exceeds the maximum amount/)
   })
 
   it('the sandbox refuses an add-on that a bill has no room for', async () => {
@@ -102,7 +100,7 @@ describe('gap: billing, amounts that are too large', () => {
     // The add-on is on no bill now; since it left, the plan has become dearer.
     await sql(`update price set amount = amount + 200 where app_id = $1 and package_id = 'plan'`)
     const error = await shop.admin.error(`mutation { keepSubscription(id: "${addon}") { id } }`)
-    expect(error.message).toMatch(/all on the bill together costs more than can be charged/)
+    expect(error.message).toMatch(/the total of the bill exceeds the maximum amount/)
   })
 })
 

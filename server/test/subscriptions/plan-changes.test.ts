@@ -39,7 +39,7 @@ const TAKE_BACK = `mutation {
   cancelScheduledChange(userId: "ann") { package { id } status cancelAt scheduled { packageId at } }
 }`
 
-const priced = async (packageId: string, amount: number, interval = 'month') => {
+const priced = async (packageId: string, amount: number, interval = 'month', currency = 'usd') => {
   await app.dashboard.data(
     `mutation ($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
       createPrice(appId: $appId, packageId: $packageId, input: $input) { id }
@@ -47,7 +47,7 @@ const priced = async (packageId: string, amount: number, interval = 'month') => 
     {
       appId: app.id,
       packageId,
-      input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency: 'usd', interval },
+      input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency, interval },
     },
   )
 }
@@ -236,6 +236,52 @@ describe('gap: change: the best time', () => {
     })
     expect(await change('pro', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
       formula: 'charge = $29.00, for the first period',
+    })
+  })
+
+  it('counts a plan without a price as free, and says so', async () => {
+    await priced('pro', 2_800)
+    await app.subscribe('basic')
+    await app.advance(midnight('2091-02-14'))
+    expect(await change('pro', { dryRun: true })).toMatchObject({
+      now: true,
+      credit: 0,
+      charge: 1_400,
+      currency: 'usd',
+      quotedBy: 'tollgate',
+      formula: 'charge = $28.00 × 14 days of 28 days; basic has no recurring price',
+    })
+    expect(await change('pro', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
+      credit: 0,
+      charge: 2_800,
+      formula: 'charge = $28.00, for the first period; basic has no recurring price',
+    })
+    await change('pro', { when: 'NOW' })
+    expect(await change('basic', { when: 'NOW', dryRun: true })).toMatchObject({
+      credit: 1_400,
+      charge: 0,
+      formula: 'credit = $28.00 × 14 days of 28 days unused; basic has no recurring price',
+    })
+    expect(await change('yearly', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
+      credit: 0,
+      charge: 0,
+      formula: 'yearly has no recurring price',
+    })
+  })
+
+  it('has no quote for prices in two currencies, nor for none', async () => {
+    await app.subscribe('basic')
+    expect(await change('pro', { dryRun: true })).toMatchObject({
+      credit: null,
+      charge: null,
+      formula: 'neither package has a recurring price',
+    })
+    await priced('basic', 900)
+    await priced('pro', 2_900, 'month', 'eur')
+    expect(await change('pro', { dryRun: true })).toMatchObject({
+      credit: null,
+      charge: null,
+      formula: 'the packages have no recurring prices in the same currency',
     })
   })
 

@@ -62,7 +62,7 @@ export function defineChangeTypes<Context extends object>(
         type: 'SafeInt',
         nullable: true,
         description:
-          'Credit for unused time, in minor units of the currency; null if the plans have no comparable prices.',
+          'Credit for unused time, in minor units of the currency; null if neither plan has a recurring price, or they have none in the same currency.',
       }),
       charge: t.expose('charge', { type: 'SafeInt', nullable: true }),
       currency: t.exposeString('currency', { nullable: true }),

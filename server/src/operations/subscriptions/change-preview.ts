@@ -2,7 +2,7 @@ import type { Access } from '../../domain/access.ts'
 import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
-import { comparable, loweredLimits, quoteOf } from '../../domain/plan-change.ts'
+import { hasRecurringPrice, loweredLimits, quotedPrices, quoteOf } from '../../domain/plan-change.ts'
 import { amountText, costOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
@@ -33,7 +33,7 @@ export interface FeatureChanges {
 }
 
 export interface ChangeQuote {
-  /** minor units; null: the plans have no prices to compare */
+  /** minor units; null: neither plan has a recurring price, or they have none in the same currency */
   credit: number | null
   charge: number | null
   currency: string | null
@@ -154,11 +154,14 @@ export async function quoteFor(
     const decimals = exponentOf(paid.provider, currency)
     return { credit: 0, charge: 0, currency, decimals, quotedBy: paid.provider, formula }
   }
-  const prices = comparable(from.prices, to.prices)
+  const prices = quotedPrices(from.prices, to.prices)
   const none = { credit: null, charge: null, currency: null, decimals: null, quotedBy: 'tollgate' }
-  if (!prices || prices.from.interval === null) {
-    return { ...none, formula: 'the packages have no recurring prices in the same currency' }
-  }
+  const free = [from, to].filter((p) => !hasRecurringPrice(p))
+  const why =
+    free.length === 2
+      ? 'neither package has a recurring price'
+      : 'the packages have no recurring prices in the same currency'
+  if (!prices || prices.from.interval === null) return { ...none, formula: why }
   const reset = prices.from.interval.toUpperCase() as Exclude<ResetPeriod, 'NEVER' | 'HOUR'>
   const { start, end } = periodAt(reset, base.anchor, now)
   const period = { start, end: end ?? start }
@@ -183,10 +186,14 @@ export async function quoteFor(
     ...quoted,
     decimals: exponentOf(prices.to.provider, quoted.currency),
     quotedBy: 'tollgate',
-    formula:
-      when === 'PERIOD_END'
-        ? `charge = ${becomes}, for the first period`
-        : `credit = ${was}${share} unused; charge = ${becomes}${whole ? '' : share}`,
+    formula: [
+      when === 'NOW' && !free.includes(from) && `credit = ${was}${share} unused`,
+      !free.includes(to) &&
+        `charge = ${becomes}${when === 'PERIOD_END' ? ', for the first period' : whole ? '' : share}`,
+      ...free.map(({ name }) => `${name} has no recurring price`),
+    ]
+      .filter(Boolean)
+      .join('; '),
   }
 }
 
