@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../src/operations/registry/registry.ts'
 import { bumpVersion } from '../../src/store/apps/apps.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { MUTATION_EXAMPLES } from '../examples/examples.ts'
 import { newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
@@ -45,7 +45,9 @@ async function newWorld(side: Side, used: number, limit: number): Promise<World>
 async function everything(side: Side, user = 'bob'): Promise<string> {
   const { id, admin, migration } = worlds[side]
   // The catalogue is read again instead of from memory.
-  await withConnection({ connectionString: server.databaseUrl }, (db) => bumpVersion(db as unknown as Db, id))
+  await withConnection({ connectionString: server.databaseUrl }, (db) =>
+    bumpVersion(db as unknown as HomeDb, id),
+  )
   const lists = await admin.data(`{
     features { id name unitLabel metadata packages { name } }
     packages { id name metadata features { name limit } } drafts: packages(status: "DRAFT") { id name metadata }

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import { openPool, type Pool } from '../../src/store/connection/database.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { Client } from '../harness/client.ts'
 import { adminClient, createApp, startTestServer, type TestServer } from '../harness/server.ts'
@@ -151,7 +151,7 @@ describe('gap: refused from the next request on', () => {
         await revoked
         return result
       },
-    } as unknown as Db
+    } as unknown as HomeDb
     const looking = cache.authenticate(slow, hash)
     await change(`revokeApiKey(appId: "${id}", id: "${keyId}")`)
     cache.invalidateKeys()

@@ -33,7 +33,7 @@ import { readConfig } from '../../src/settings/config.ts'
 import { CELL_TABLES } from '../../src/store/cells/cells.ts'
 import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { awaitCommits } from '../../src/store/connection/distributed-commits.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { pruneReceipts } from '../../src/store/jobs/prune.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { createPlainDatabase, directly } from '../harness/database.ts'
@@ -277,7 +277,7 @@ async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<b
        values ('default', 'request', $1, '', '{}', now() - make_interval(secs => $2))`,
       [key, seconds],
     )
-    await pruneReceipts(pool as unknown as Db, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
+    await pruneReceipts(pool as unknown as HomeDb, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
     return (await pool.query('select from idempotency where key = $1', [key])).rowCount === 1
   } finally {
     await pool.end()

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
 import type { Bound } from './bound.ts'
 
@@ -74,7 +74,7 @@ const DATABASE = {
       },
     ],
   }),
-} as unknown as Db
+} as unknown as HomeDb
 
 const hashNo = (i: number): string => i.toString(16).padStart(64, '0')
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { openPool } from '../../src/store/connection/database.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { connectedServices } from '../../src/store/schema/tables.ts'
 import { createDatabase, directly, withConnection } from '../harness/database.ts'
 import { openStore } from '../harness/store.ts'
@@ -20,11 +20,13 @@ it('only connections of a service are taken for one', async () => {
   const database = await createDatabase()
   const psql = { connectionString: directly(database.url), application_name: 'psql' }
   await withConnection(psql, async (asking) => {
-    await withConnection(psql, async () => expect(await connectedServices(asking as unknown as Db)).toBe(0))
+    await withConnection(psql, async () =>
+      expect(await connectedServices(asking as unknown as HomeDb)).toBe(0),
+    )
     const log = pino({ level: 'silent' })
     const pool = openPool({ connectionString: psql.connectionString }, { max: 1 }, log)
     await pool.query('select')
-    expect(await connectedServices(asking as unknown as Db)).toBe(1)
+    expect(await connectedServices(asking as unknown as HomeDb)).toBe(1)
     await pool.end()
   })
   await database.drop()

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { placesIn } from '../../src/store/cells/cell-places.ts'
 import { Cells } from '../../src/store/cells/cells.ts'
 import { openPool, type Pool, type PoolOptions } from '../../src/store/connection/database.ts'
-import type { Db, UserTx } from '../../src/store/connection/places.ts'
+import type { HomeDb, UserTx } from '../../src/store/connection/places.ts'
 import type { CounterRef } from '../../src/store/usage/usage-moves.ts'
 import { writingByHand } from './cells-by-hand.ts'
 import { createDatabase } from './database.ts'
@@ -46,7 +46,7 @@ export async function openTestPool(url: string, options: Partial<PoolOptions> = 
 }
 
 /** A connection on which the names of user tables lead to the only place, or to the one it was opened in. */
-export const inItsPlace = (db: Db): UserTx => db as unknown as UserTx
+export const inItsPlace = (db: HomeDb): UserTx => db as unknown as UserTx
 
 /** How the statements of one schema refer to the row of a counter. */
 export const counterAt = (ctid: string): CounterRef => ctid as unknown as CounterRef

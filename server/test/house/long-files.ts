@@ -12,6 +12,7 @@ export const LONGER: Record<string, string> = {
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/test/operations.test.ts': ROWS,
   'server/src/domain/billing-changes.test.ts': ROWS,
+  'server/src/domain/plan-change.test.ts': ROWS,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
   'server/test/billing/followed-changes.test.ts': ONE_SETTING,

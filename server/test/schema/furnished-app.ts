@@ -1,10 +1,10 @@
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 
 /** The uid of the app's one user. */
 export const UID = 1
 
 /** An app with at least one row in every table that has apps, and a second one with none. */
-export async function furnishApp(db: Db): Promise<void> {
+export async function furnishApp(db: HomeDb): Promise<void> {
   await db.query(`insert into app (id, name) values ('ours', 'Ours'), ('theirs', 'Theirs')`)
   await db.query(rowsOf('ours', UID, '\\x01'))
 }
@@ -16,7 +16,7 @@ const UIDS = `coalesce(pg_get_serial_sequence('users', 'uid'), (
   where d.adrelid = 'users'::regclass and a.attname = 'uid'))::regclass`
 
 /** Another app, which has all that the first one has, under the same ids, and a user more. */
-export async function furnishTwin(db: Db): Promise<void> {
+export async function furnishTwin(db: HomeDb): Promise<void> {
   await db.query(`insert into app (id, name) values ('twin', 'Twin')`)
   await db.query(`select setval(${UIDS}, ${UID})`)
   await db.query(rowsOf('twin', UID + 1, '\\x11'))
@@ -111,7 +111,7 @@ insert into sample_activity (app_id, minute, checks, records) values ('${app}', 
 `
 
 /** The sandbox's books, which only the provider of that name reads. */
-export async function furnishBooks(db: Db): Promise<void> {
+export async function furnishBooks(db: HomeDb): Promise<void> {
   await db.query(`
 insert into sandbox_customer (app_id, id) values ('ours', 'cus_1');
 insert into sandbox_checkout (app_id, id, session_id, items, success_url, cancel_url, made_at, expires_at)
@@ -125,7 +125,7 @@ insert into sandbox_event (app_id, id, payload) values ('ours', 'evt_1', '{}');
 }
 
 /** Everything that is kept of an app, table by table; a partition's rows are its table's. */
-export async function allOf(db: Db, appId: string): Promise<unknown> {
+export async function allOf(db: HomeDb, appId: string): Promise<unknown> {
   const { rows: tables } = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'app_id'

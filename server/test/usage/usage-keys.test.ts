@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IDEMPOTENCY_KEPT_HOURS } from '../../src/domain/limits.ts'
-import type { Db } from '../../src/store/connection/places.ts'
+import type { HomeDb } from '../../src/store/connection/places.ts'
 import { pruneReceipts } from '../../src/store/jobs/prune.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Client, Data } from '../harness/client.ts'
@@ -168,7 +168,7 @@ describe('how long a key is kept', () => {
         app.id,
         age,
       ])
-      await pruneReceipts(database as unknown as Db, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
+      await pruneReceipts(database as unknown as HomeDb, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
     } finally {
       await database.end()
     }

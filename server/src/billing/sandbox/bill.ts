@@ -1,6 +1,6 @@
 import { costOf as costOfPrice, type Price, totalOf } from '../../domain/price.ts'
 import { findPrices } from '../../store/billing/prices.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { type BilledItem, ProviderError } from '../provider.ts'
 import { newRef } from './events.ts'
 import { type InvoiceLine, insertInvoice, type SandboxSubscription } from './subscription-books.ts'
@@ -10,7 +10,7 @@ const KEPT_INVOICES = 24
 
 /** The prices of these items, by id. The sandbox sells at the app's own. */
 export async function pricesOf(
-  db: Db,
+  db: HomeDb,
   appId: string,
   items: readonly BilledItem[],
 ): Promise<ReadonlyMap<string, Price>> {
@@ -64,7 +64,7 @@ export function billOf({ credit }: SandboxSubscription, lines: readonly InvoiceL
 }
 
 export async function keepInvoice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   s: SandboxSubscription,
   { lines, due }: Bill,

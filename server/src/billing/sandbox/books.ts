@@ -2,7 +2,7 @@ import type { Interval } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { APP_NOW } from '../../store/apps/apps.ts'
 import { timestamp } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 
 // The books of the built-in provider. Only the provider itself reads them.
 
@@ -44,7 +44,7 @@ from sandbox_checkout c join app on app.id = c.app_id`
 
 /** Creates the checkout of a session, once; returns its id. */
 export async function insertCheckout(
-  db: Db,
+  db: HomeDb,
   c: Pick<
     SandboxCheckout,
     'appId' | 'id' | 'sessionId' | 'customerId' | 'items' | 'terms' | 'successUrl' | 'cancelUrl'
@@ -78,12 +78,12 @@ export async function insertCheckout(
 }
 
 /** By id alone, which cannot be guessed: anyone who has it may pay. */
-export async function findCheckout(db: Db, id: string): Promise<SandboxCheckout | null> {
+export async function findCheckout(db: HomeDb, id: string): Promise<SandboxCheckout | null> {
   const { rows } = await db.query<SandboxCheckout>(`${CHECKOUT} where c.id = $1`, [id])
   return rows[0] ?? null
 }
 
-export async function lockCheckout(db: Db, appId: string, id: string): Promise<SandboxCheckout | null> {
+export async function lockCheckout(db: HomeDb, appId: string, id: string): Promise<SandboxCheckout | null> {
   const { rows } = await db.query<SandboxCheckout>(
     `${CHECKOUT} where c.app_id = $1 and c.id = $2 for update of c`,
     [appId, id],
@@ -92,7 +92,7 @@ export async function lockCheckout(db: Db, appId: string, id: string): Promise<S
 }
 
 export async function closeCheckout(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   closed: { state: SandboxCheckout['state']; customerId: string | null; subscriptionId: string | null },
@@ -107,7 +107,7 @@ export async function closeCheckout(
 }
 
 /** Closes expired checkouts; returns their ids. */
-export async function expireCheckouts(db: Db, appId: string, now: number): Promise<string[]> {
+export async function expireCheckouts(db: HomeDb, appId: string, now: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update sandbox_checkout set state = 'expired'
      where app_id = $1 and state in ('open', 'cancelled') and expires_at <= $2 returning id`,
@@ -123,14 +123,14 @@ interface SandboxCustomer {
 }
 
 /** An existing customer is left unchanged. */
-export async function insertCustomer(db: Db, appId: string, customer: SandboxCustomer): Promise<void> {
+export async function insertCustomer(db: HomeDb, appId: string, customer: SandboxCustomer): Promise<void> {
   await db.query(
     `insert into sandbox_customer (app_id, id, email, name) values ($1, $2, $3, $4) on conflict do nothing`,
     [appId, customer.id, customer.email, customer.name],
   )
 }
 
-export async function findCustomer(db: Db, appId: string, id: string): Promise<SandboxCustomer | null> {
+export async function findCustomer(db: HomeDb, appId: string, id: string): Promise<SandboxCustomer | null> {
   const { rows } = await db.query<SandboxCustomer>(
     `select id, email, name from sandbox_customer where app_id = $1 and id = $2`,
     [appId, id],
@@ -139,7 +139,7 @@ export async function findCustomer(db: Db, appId: string, id: string): Promise<S
 }
 
 /** The apps with something due in their books. */
-export async function appsDue(db: Db): Promise<string[]> {
+export async function appsDue(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from app where deleting_since is null and (exists (select from sandbox_subscription s
          where s.app_id = app.id and s.status <> 'canceled' and s.period_end <= ${APP_NOW})
@@ -149,13 +149,13 @@ export async function appsDue(db: Db): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-export async function nowOf(db: Db, appId: string): Promise<number> {
+export async function nowOf(db: HomeDb, appId: string): Promise<number> {
   const { rows } = await db.query<{ now: number }>(`select ${APP_NOW} as now from app where id = $1`, [appId])
   if (!rows[0]) throw new Error(`the app ${appId} no longer exists`)
   return rows[0].now
 }
 
-export async function insertEvent(db: Db, appId: string, id: string, payload: object): Promise<void> {
+export async function insertEvent(db: HomeDb, appId: string, id: string, payload: object): Promise<void> {
   await db.query(`insert into sandbox_event (app_id, id, payload) values ($1, $2, $3)`, [
     appId,
     id,
@@ -164,7 +164,7 @@ export async function insertEvent(db: Db, appId: string, id: string, payload: ob
 }
 
 /** The body of an event still to be sent; null once delivered. */
-export async function findEvent(db: Db, appId: string, id: string): Promise<string | null> {
+export async function findEvent(db: HomeDb, appId: string, id: string): Promise<string | null> {
   const { rows } = await db.query<{ payload: string }>(
     `select payload::text as payload from sandbox_event where app_id = $1 and id = $2`,
     [appId, id],
@@ -172,6 +172,6 @@ export async function findEvent(db: Db, appId: string, id: string): Promise<stri
   return rows[0]?.payload ?? null
 }
 
-export async function deleteEvent(db: Db, appId: string, id: string): Promise<void> {
+export async function deleteEvent(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from sandbox_event where app_id = $1 and id = $2`, [appId, id])
 }

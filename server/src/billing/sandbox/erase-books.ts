@@ -1,4 +1,4 @@
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 
 /** Whom to erase, by the sandbox's ids of customers and our ids of payment links. */
 interface Erased {
@@ -8,7 +8,7 @@ interface Erased {
 
 /** The customers that these links were made for or paid by. */
 export async function customersOf(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { customerIds, sessionIds }: Erased,
 ): Promise<string[]> {
@@ -26,7 +26,7 @@ export async function customersOf(
  * are its own affair. Returns the ids of the links and subscriptions that were erased.
  */
 export async function eraseFromBooks(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { customerIds, sessionIds }: Erased,
 ): Promise<{ refs: string[]; sessionIds: string[] }> {

@@ -1,5 +1,5 @@
 import type { DisputeState } from '../../domain/reversal.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 
 /** A payment in the sandbox's books: of an invoice, or of a one-off checkout. */
 export interface SandboxPayment {
@@ -29,7 +29,11 @@ select id, customer_id as "customerId", null as "subscriptionId",
 from sandbox_checkout where app_id = $1 and state = 'paid' and subscription_id is null and customer_id is not null`
 
 /** What was paid for a subscription, newest first; the books keep its last invoices. */
-export async function paymentsFor(db: Db, appId: string, subscriptionId: string): Promise<SandboxPayment[]> {
+export async function paymentsFor(
+  db: HomeDb,
+  appId: string,
+  subscriptionId: string,
+): Promise<SandboxPayment[]> {
   const { rows } = await db.query<SandboxPayment>(
     `${INVOICES} and i.subscription_id = $2 order by i.number desc`,
     [appId, subscriptionId],
@@ -37,16 +41,16 @@ export async function paymentsFor(db: Db, appId: string, subscriptionId: string)
   return rows
 }
 
-export async function findPayment(db: Db, appId: string, id: string): Promise<SandboxPayment | null> {
+export async function findPayment(db: HomeDb, appId: string, id: string): Promise<SandboxPayment | null> {
   return (await read(db, appId, id, '')) ?? null
 }
 
-export async function lockPayment(db: Db, appId: string, id: string): Promise<SandboxPayment | null> {
+export async function lockPayment(db: HomeDb, appId: string, id: string): Promise<SandboxPayment | null> {
   return (await read(db, appId, id, 'for update')) ?? null
 }
 
 async function read(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   lock: '' | 'for update',
@@ -61,7 +65,7 @@ async function read(
 }
 
 /** Writes what was taken back of it. */
-export async function writePayment(db: Db, appId: string, payment: SandboxPayment): Promise<void> {
+export async function writePayment(db: HomeDb, appId: string, payment: SandboxPayment): Promise<void> {
   const { id, subscriptionId, refunds, dispute } = payment
   const values = [appId, id, JSON.stringify(refunds), dispute && JSON.stringify(dispute)]
   await (subscriptionId === null

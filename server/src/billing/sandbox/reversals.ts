@@ -1,6 +1,6 @@
 import { type Payment, type Reversal, reversalOf, type SandboxReversal } from '../../domain/reversal.ts'
 import type { Tx } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { ProviderError } from '../provider.ts'
 import * as books from './books.ts'
 import { periodOf, periodOfPayment } from './change-price.ts'
@@ -11,7 +11,7 @@ import type { SandboxSubscription } from './subscription-books.ts'
 
 /** What was paid for a subscription, or for a one-off purchase by its checkout's id, newest first. */
 export async function paymentsOf(
-  db: Db,
+  db: HomeDb,
   appId: string,
   ref: string,
   s: SandboxSubscription | null,
@@ -26,7 +26,7 @@ export async function paymentsOf(
 
 /** What was taken back of it. */
 export async function reversalIn(
-  db: Db,
+  db: HomeDb,
   appId: string,
   ref: string,
   s: SandboxSubscription | null,

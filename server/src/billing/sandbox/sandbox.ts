@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { holdCheckoutSession } from '../../store/billing/checkout-sessions.ts'
 import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import {
   type BilledItem,
   type BillingProvider,
@@ -190,7 +190,12 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     return found && { ref: found.id, email: found.email, name: found.name }
   }
 
-  async function planned(db: Db, stored: SandboxSubscription | null, wanted: PriceChange, when: ChangeTime) {
+  async function planned(
+    db: HomeDb,
+    stored: SandboxSubscription | null,
+    wanted: PriceChange,
+    when: ChangeTime,
+  ) {
     if (!stored) throw new ProviderError('refused', 'the subscription does not exist', true)
     const now = await books.nowOf(db, appId)
     const before = byTheClock(stored, now)

@@ -1,6 +1,6 @@
 import type { Interval } from '../../domain/price.ts'
 import { timestamp, timestampOrNull } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { BilledItem, ProviderPayment } from '../provider.ts'
 
 export interface SandboxSubscription {
@@ -45,7 +45,7 @@ const fromRow = ({ priceIds, quantities, ...row }: Row): SandboxSubscription => 
 })
 
 /** Inserts or updates it. */
-export async function writeSubscription(db: Db, appId: string, s: SandboxSubscription): Promise<void> {
+export async function writeSubscription(db: HomeDb, appId: string, s: SandboxSubscription): Promise<void> {
   await db.query(
     `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, quantities, interval, status,
        made_at, anchor, period_end, trial_ends_at, scheduled, credit, past_due_since, cancel_at_period_end, ended_at,
@@ -81,7 +81,7 @@ export async function writeSubscription(db: Db, appId: string, s: SandboxSubscri
 }
 
 export async function findSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
 ): Promise<SandboxSubscription | null> {
@@ -90,7 +90,7 @@ export async function findSubscription(
 }
 
 export async function lockSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
 ): Promise<SandboxSubscription | null> {
@@ -103,7 +103,7 @@ export async function lockSubscription(
 
 /** Subscriptions whose paid period is over. */
 export async function lockDueSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string,
   now: number,
 ): Promise<SandboxSubscription[]> {
@@ -134,7 +134,7 @@ interface SandboxInvoice {
 
 /** Keeps an invoice, and of its subscription's no more than the newest `most`. */
 export async function insertInvoice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   subscriptionId: string,
   { id, reason, currency, lines, due, paid, madeAt }: SandboxInvoice,
@@ -154,7 +154,7 @@ export async function insertInvoice(
 
 /** The newest invoices of a subscription that cost something. */
 export async function recentInvoices(
-  db: Db,
+  db: HomeDb,
   appId: string,
   subscriptionId: string,
 ): Promise<ProviderPayment[]> {

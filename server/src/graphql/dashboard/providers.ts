@@ -231,8 +231,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
       }),
       accessAfterRefund: t.expose('accessAfterRefund', {
         type: access,
-        description:
-          'Whether access ends when the payments for the current period are fully refunded or disputed.',
+        description: 'Whether access ends when the current period is fully refunded or disputed.',
       }),
     }),
   })

@@ -14,7 +14,7 @@ import {
   setName as storeName,
   setOrigins as storeOrigins,
 } from '../../store/apps/apps.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -86,7 +86,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
   })
 }
 
-export async function foundApp(db: Db, id: string): Promise<AppRow> {
+export async function foundApp(db: HomeDb, id: string): Promise<AppRow> {
   const app = isIdentifier(id) ? await findApp(db, id) : null
   if (!app) throw appNotFound(id)
   return app

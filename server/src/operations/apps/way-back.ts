@@ -6,7 +6,7 @@ import { bumpVersion, listApps, lockApp } from '../../store/apps/apps.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { type SubjectKind, snapshot } from '../../store/audit/snapshots.ts'
 import { transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { listMembers, lockMembers, type Member } from '../../store/members/members.ts'
 import type { Service } from '../call/service.ts'
 import { newPasswordReset, type PasswordResetLink } from '../members/password-resets.ts'
@@ -49,7 +49,7 @@ export async function secretsFor(
   return secrets
 }
 
-async function newKey(tx: Db, appId: string): Promise<{ appId: string; secret: string }> {
+async function newKey(tx: HomeDb, appId: string): Promise<{ appId: string; secret: string }> {
   if (!isIdentifier(appId) || !(await lockApp(tx, appId))) {
     const known = (await listApps(tx)).slice(0, 20).map(({ id }) => id)
     throw new StartError(`The app ${quote(appId)} does not exist. Existing apps: ${known.join(', ')}.`)
@@ -62,7 +62,7 @@ async function newKey(tx: Db, appId: string): Promise<{ appId: string; secret: s
   return { appId, secret }
 }
 
-async function newReset(tx: Db, email: string, now: number): Promise<PasswordResetLink> {
+async function newReset(tx: HomeDb, email: string, now: number): Promise<PasswordResetLink> {
   await lockMembers(tx)
   const owners = (await listMembers(tx)).filter(({ role }) => role === 'OWNER')
   const owner = email === '' ? owners[0] : owners.find((member) => member.email === email.toLowerCase())
@@ -77,7 +77,7 @@ function noSuchOwner(email: string, owners: readonly Member[]): StartError {
 }
 
 async function note(
-  tx: Db,
+  tx: HomeDb,
   appId: string | null,
   operation: string,
   subjectKind: SubjectKind,

@@ -6,7 +6,7 @@ import {
   pastDueProviderSubscriptions,
   reversedProviderSubscriptions,
 } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -25,7 +25,7 @@ export async function billingSettings({
   return read(service.pool, appId)
 }
 
-const read = async (db: Db, appId: string): Promise<BillingSettings> => ({
+const read = async (db: HomeDb, appId: string): Promise<BillingSettings> => ({
   graceDays: await store.graceDays(db, appId),
   accessAfterRefund: await store.accessAfterRefund(db, appId),
 })

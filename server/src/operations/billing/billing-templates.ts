@@ -9,7 +9,7 @@ import { checkTerms, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing/billing-templates.ts'
 import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
 import { linksOfTemplate, lockTemplate } from '../../store/catalogue/references.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
 import { foundCatalogue, foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
@@ -121,7 +121,7 @@ export async function deleteBillingTemplate(call: Call, id: string): Promise<{ i
 const reasons = (links: number) => [counted('has', links, 'payment link', 'payment links')]
 
 async function foundTemplate(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   catalogue: Catalogue,
@@ -133,7 +133,7 @@ async function foundTemplate(
 }
 
 async function shown(
-  db: Db,
+  db: HomeDb,
   appId: string,
   catalogue: Catalogue,
   rows: readonly store.TemplateRow[],

@@ -6,7 +6,7 @@ import { stripeClient } from '../../billing/stripe/client.ts'
 import { stripeProvider } from '../../billing/stripe/stripe.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { findProviderAccount } from '../../store/billing/provider-accounts.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { decrypt, encrypt } from '../../store/secrets/keyring.ts'
 import type { Service } from '../call/service.ts'
 
@@ -34,7 +34,7 @@ export function checkProvider(name: string): ProviderName {
 }
 
 export async function accountOf(
-  { pool, billing }: { pool: Db; billing: BillingSettings },
+  { pool, billing }: { pool: HomeDb; billing: BillingSettings },
   appId: string,
   provider: ProviderName,
 ): Promise<Account> {
@@ -78,7 +78,7 @@ export const isLiveKey = (key: string): boolean => !/^[a-z]+_test_/.test(key)
 /** Whether the sandbox accepts payments for an app: checked in the transaction of each payment. */
 export const sandboxIsOn =
   (billing: BillingSettings) =>
-  async (db: Db, appId: string): Promise<boolean> =>
+  async (db: HomeDb, appId: string): Promise<boolean> =>
     (await accountOf({ pool: db, billing }, appId, 'sandbox')).enabled
 
 type SealedField = 'secret key' | 'webhook secret'

@@ -2,7 +2,7 @@ import { paymentsOf, reverse } from '../../billing/sandbox/reversals.ts'
 import { findSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { SandboxReversal } from '../../domain/reversal.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
@@ -41,7 +41,7 @@ export function reverseSandboxPayment(
 }
 
 async function paidFor(
-  db: Db,
+  db: HomeDb,
   { id, appId, userUid, provider, providerRef: ref }: SubscriptionRow,
   now: number,
 ): Promise<PaymentAt[]> {

@@ -1,14 +1,14 @@
 import type { ProviderSubscription } from '../../billing/provider.ts'
 import { accessAfterRefund } from '../../store/apps/apps.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 
 /**
  * Whether nothing is granted for it, because what was paid for the running period has been refunded or is disputed.
  * Where the provider does not say, it stays as it was.
  */
 export async function isWithheld(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { reversal, standing }: Pick<ProviderSubscription, 'reversal' | 'standing'>,
   known: ProviderSubscriptionRow | null,

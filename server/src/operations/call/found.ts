@@ -9,14 +9,14 @@ import {
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import type { Db, SessionPlaces, UserTx } from '../../store/connection/places.ts'
+import type { HomeDb, SessionPlaces, UserTx } from '../../store/connection/places.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { findUser, lockUser, lockUserByUid, type UserRow } from '../../store/users/users.ts'
 
 // Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
 // would choke on some of them.
 
-export async function foundCatalogue(db: Db, appId: string): Promise<Catalogue> {
+export async function foundCatalogue(db: HomeDb, appId: string): Promise<Catalogue> {
   const app = isIdentifier(appId) ? await loadApp(db, appId) : null
   if (!app) throw appNotFound(appId)
   return app.catalogue
@@ -34,7 +34,7 @@ export function foundPackage(catalogue: Catalogue, id: string): Package {
   return found
 }
 
-export async function foundUser(db: Db, appId: string, id: string): Promise<UserRow> {
+export async function foundUser(db: HomeDb, appId: string, id: string): Promise<UserRow> {
   const user = isIdentifier(id) ? await findUser(db, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
@@ -66,7 +66,7 @@ export function withLockedUid<T>(
 }
 
 export async function foundSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   now: number,

@@ -8,7 +8,7 @@ import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { TokenKeys } from '../../store/apps/token-keyring.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
 import type { Pool } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { Replica } from '../../store/connection/replica.ts'
 import type { Keyring } from '../../store/secrets/keyring.ts'
 import type { Calls } from '../../store/usage/activity.ts'
@@ -53,7 +53,7 @@ export interface Service {
     count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void
     recorded(appId: string, event: { userId: string; featureId: string }, answer?: RecordedUsage): void
     features: FeatureTally
-    flush(db: Db): Promise<void>
+    flush(db: HomeDb): Promise<void>
   }
   ongoing: OngoingWork
   outages: Outages

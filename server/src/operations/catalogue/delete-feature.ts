@@ -2,7 +2,7 @@ import type { Catalogue } from '../../domain/catalogue.ts'
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
 import * as store from '../../store/catalogue/features.ts'
 import { packagesThatGranted } from '../../store/catalogue/references.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
@@ -41,7 +41,7 @@ export function deleteFeature(call: Call, id: string): Promise<{ id: string }> {
 }
 
 async function uses(
-  db: Db,
+  db: HomeDb,
   appId: string,
   catalogue: Catalogue,
   id: string,

@@ -20,7 +20,7 @@ import {
   packageHistory,
   packageOfMigration,
 } from '../../store/catalogue/package-history.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
@@ -124,7 +124,7 @@ export async function undoMigration(call: Call, id: string): Promise<Migration> 
   )
 }
 
-async function foundMigration(db: Db, appId: string, id: string) {
+async function foundMigration(db: HomeDb, appId: string, id: string) {
   const packageId = isIdentifier(id) ? await packageOfMigration(db, appId, id) : null
   const history = packageId === null ? [] : await packageHistory(db, appId, packageId)
   const entry = history.find((e) => e.id === id)

@@ -11,7 +11,7 @@ import {
   type TouchedFeature,
 } from '../../domain/publish-impact.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import {
   type Counter,
   heldAt,
@@ -174,7 +174,7 @@ export class TouchPage {
     return ACCESS_CHANGES.reduce((sum, change) => sum + this.#taken[change].length, 0) > this.#size
   }
 
-  async result(db: Db, appId: string): Promise<KeyedPage<Touch>> {
+  async result(db: HomeDb, appId: string): Promise<KeyedPage<Touch>> {
     const taken = ACCESS_CHANGES.flatMap((change) => this.#taken[change])
     const shown: TouchedSubscriber[] = []
     let rows = 0
@@ -211,7 +211,7 @@ interface TouchedSubscriber {
   touched: FeatureTouch[]
 }
 
-async function* touches(db: Db, reaching: Reaching, after: number): AsyncGenerator<TouchedSubscriber[]> {
+async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGenerator<TouchedSubscriber[]> {
   const { appId, packageId, now, catalogues } = reaching
   const featureIds = reaching.touched.map(({ featureId }) => featureId)
   let last = after
@@ -258,7 +258,7 @@ interface Used {
 }
 
 /** The usage of each, in the period before the change and in the one after. */
-export async function usedBy(db: Db, appId: string, changes: readonly Change[]): Promise<Used[]> {
+export async function usedBy(db: HomeDb, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
   const places = changes.map(({ uid, change: { featureId, before, after } }) => {
     const place = (counter: ReturnType<typeof counterOf>) =>

@@ -2,7 +2,7 @@ import { providerNameFirst } from '../../domain/provider-name.ts'
 import { named, type Sentence, type SentencePart, type Subject, say, textOf } from '../../domain/sentence.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { AuditedChange } from '../registry/entry.ts'
 import { SENTENCES } from '../registry/registry.ts'
 
@@ -69,7 +69,7 @@ export interface ToldEntry extends AuditRow {
 }
 
 /** Tells what entries say. The names of what still exists lead to it. */
-export async function tell(db: Db, rows: readonly AuditRow[]): Promise<ToldEntry[]> {
+export async function tell(db: HomeDb, rows: readonly AuditRow[]): Promise<ToldEntry[]> {
   const names = await namesOf(db, [...rows.flatMap(subjectsOf), ...rows.map(memberOf)])
   return rows.map((row) => {
     const parts = sentenceOf(row, names)

@@ -4,7 +4,7 @@ import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
 import { lookUpKeys, transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/imports/move-user-import.ts'
 import {
   type ImportOutcome,
@@ -157,7 +157,7 @@ export async function* importReport(
   }
 }
 
-async function foundImport(db: Db, appId: string, id: string): Promise<store.UserImport> {
+async function foundImport(db: HomeDb, appId: string, id: string): Promise<store.UserImport> {
   const found = isIdentifier(id) ? await store.findUserImport(db, appId, id) : null
   if (!found) throw new TollgateError('IMPORT_NOT_FOUND', `Import not found: ${quote(id)}`)
   return found

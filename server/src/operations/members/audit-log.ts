@@ -2,7 +2,7 @@ import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { ActorKind } from '../../store/audit/audit.ts'
 import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit/audit-search.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/privacy/erase-user.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
@@ -35,7 +35,7 @@ export async function auditLog(
 }
 
 async function page(
-  db: Db,
+  db: HomeDb,
   filter: AuditFilter,
   place: AuditPlace | null,
   size: number,
@@ -60,7 +60,7 @@ export async function exportAuditLog(
   return pages(apart?.pool ?? pool, filter)
 }
 
-async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<ToldEntry[]> {
+async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<ToldEntry[]> {
   if (!filter) return
   for (let next: string | null = null, first = true; first || next !== null; first = false) {
     const found: KeyedPage<ToldEntry> = await page(db, filter, placeOf(next), EXPORT_PAGE)
@@ -70,7 +70,7 @@ async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<ToldEn
 }
 
 /** Null: nothing can match. */
-async function filterOf(db: Db, query: AuditQuery): Promise<AuditFilter | null> {
+async function filterOf(db: HomeDb, query: AuditQuery): Promise<AuditFilter | null> {
   const { appId, actorKind, who, operation, subjectId } = query
   if (appId) await foundApp(db, appId)
   const texts = [who, operation, subjectId].filter((text) => text !== null && text !== undefined)
@@ -87,7 +87,7 @@ async function filterOf(db: Db, query: AuditQuery): Promise<AuditFilter | null> 
 }
 
 /** A user was known by other ids before, and what happened to their subscriptions happened to them. */
-async function subjectIdsOf(db: Db, appId: string | null | undefined, id: string): Promise<string[]> {
+async function subjectIdsOf(db: HomeDb, appId: string | null | undefined, id: string): Promise<string[]> {
   const user = appId ? await findErasableUser(db, appId, id) : null
   if (!appId || !user) return [id]
   const former = user.formerIds.slice(-SUBJECT_IDS).map((one) => one.id)

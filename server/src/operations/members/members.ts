@@ -6,7 +6,7 @@ import { checkPassword } from '../../domain/password.ts'
 import type { Role } from '../../domain/role.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import * as store from '../../store/members/members.ts'
 import { deletePasswordResetsBy } from '../../store/members/password-resets.ts'
 import { deleteSessionsOf } from '../../store/members/sessions.ts'
@@ -131,7 +131,11 @@ export async function removeMember(call: InstallationCall, memberId: string): Pr
   })
 }
 
-export async function lockedMember(tx: Db, call: InstallationCall, memberId: string): Promise<store.Member> {
+export async function lockedMember(
+  tx: HomeDb,
+  call: InstallationCall,
+  memberId: string,
+): Promise<store.Member> {
   await lockMembers(tx, call)
   const id = /^\d{1,15}$/.test(memberId) ? Number(memberId) : 0
   const member = await store.findMemberById(tx, id)
@@ -140,24 +144,24 @@ export async function lockedMember(tx: Db, call: InstallationCall, memberId: str
 }
 
 /** Whoever acts may have lost the right to while waiting for others who change members. */
-async function lockMembers(tx: Db, { actor: { member, mutation } }: InstallationCall): Promise<void> {
+async function lockMembers(tx: HomeDb, { actor: { member, mutation } }: InstallationCall): Promise<void> {
   await store.lockMembers(tx)
   if (mutation) checkRole(MUTATIONS[mutation.name].role, await store.findMemberById(tx, member.id))
 }
 
 /** What they may no longer do is not done by links they made either. */
-async function deleteLinksBy(tx: Db, { id, email }: store.Member): Promise<void> {
+async function deleteLinksBy(tx: HomeDb, { id, email }: store.Member): Promise<void> {
   await store.deleteInvitationsBy(tx, email)
   await deletePasswordResetsBy(tx, id)
 }
 
-async function checkNotLastOwner(tx: Db, { id, role }: store.Member): Promise<void> {
+async function checkNotLastOwner(tx: HomeDb, { id, role }: store.Member): Promise<void> {
   if (role !== 'OWNER') return
   const others = (await store.listMembers(tx)).filter((m) => m.role === 'OWNER' && m.id !== id)
   if (others.length === 0) throw badUserInput('This is the last owner. Make another member an owner first.')
 }
 
-async function goodInvitation(db: Db, service: Service, token: string): Promise<store.Invitation> {
+async function goodInvitation(db: HomeDb, service: Service, token: string): Promise<store.Invitation> {
   const found = await store.findInvitation(db, hashOf(token), service.clock())
   if (!found) throw notGood()
   return found

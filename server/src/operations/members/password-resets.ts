@@ -4,7 +4,7 @@ import { PASSWORD_RESET_HOURS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { transaction } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { findMemberById, lockMembers, type Member, setPassword } from '../../store/members/members.ts'
 import { memberOfReset, putPasswordReset, takePasswordReset } from '../../store/members/password-resets.ts'
 import { deleteSessionsOf } from '../../store/members/sessions.ts'
@@ -36,7 +36,7 @@ export async function createPasswordReset(
 
 /** Replaces an earlier link of the same member. No maker: the command line. */
 export async function newPasswordReset(
-  db: Db,
+  db: HomeDb,
   member: Member,
   maker: Member | null,
   now: number,
@@ -90,7 +90,7 @@ export async function resetPassword(
   return startSession(service, browser, member, hash, null)
 }
 
-async function goodReset(db: Db, service: Service, token: string) {
+async function goodReset(db: HomeDb, service: Service, token: string) {
   const member = await memberOfReset(db, hashOf(token), service.clock())
   if (!member) throw notGood()
   return member

@@ -9,7 +9,7 @@ import {
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import type { Db, UserTx } from '../../store/connection/places.ts'
+import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import {
   cancelLater,
   cancelNow,
@@ -69,7 +69,7 @@ interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
 }
 
 /** What the user has, and what of it ends with this subscription. */
-async function endingWith(db: Db, appId: string, id: string) {
+async function endingWith(db: HomeDb, appId: string, id: string) {
   const { now } = await foundApp(db, appId)
   const { userUid } = await foundSubscription(db, appId, id, now)
   const live = (await subscriptionsOfUser(db, appId, userUid, now)).filter((s) => endedAt(s, now) === null)
@@ -83,7 +83,7 @@ function endingOf(live: readonly SubscriptionRow[], id: string): readonly Subscr
 }
 
 /** The providers' subscriptions behind it. */
-async function billsOf(db: Db, appId: string, id: string): Promise<ProviderRef[]> {
+async function billsOf(db: HomeDb, appId: string, id: string): Promise<ProviderRef[]> {
   const { ending } = await endingWith(db, appId, id)
   const bills = new Map<string, ProviderRef>()
   for (const { provider, providerRef: ref } of ending) {
@@ -94,7 +94,7 @@ async function billsOf(db: Db, appId: string, id: string): Promise<ProviderRef[]
 }
 
 /** What to end at the providers when this subscription ends. */
-async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
+async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid[]> {
   const { live, ending } = await endingWith(db, appId, id)
   const paid: Paid[] = []
   for (const { provider, providerRef: ref, packageId } of ending) {
@@ -114,7 +114,7 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
 }
 
 async function pricesOfPackage(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   packageId: string,

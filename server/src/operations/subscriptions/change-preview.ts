@@ -8,7 +8,7 @@ import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { Counter } from '../../store/subscriptions/subscribers.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
@@ -46,7 +46,7 @@ export interface ChangeQuote {
 
 /** Which features one more of can be used after the change and not before, or the other way round, or is overage. */
 export async function featureChanges(
-  db: Db,
+  db: HomeDb,
   appId: string,
   user: { uid: number; overrides: Holder['overrides'] },
   { catalogue, held, now }: Situation,

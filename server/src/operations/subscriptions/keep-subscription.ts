@@ -5,7 +5,7 @@ import type { Moment } from '../../store/apps/app-cache.ts'
 import { findPrices, listPrices } from '../../store/billing/prices.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import type { Db, UserTx } from '../../store/connection/places.ts'
+import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -55,7 +55,7 @@ interface Paid {
   unpaid: boolean
 }
 
-async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> {
+async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid | null> {
   const { now } = await foundApp(db, appId)
   const { userUid } = await foundSubscription(db, appId, id, now)
   const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid, now), id, now)

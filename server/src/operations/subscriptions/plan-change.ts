@@ -9,7 +9,7 @@ import { providerName } from '../../domain/provider-name.ts'
 import { cancellationTime, endedAt, type Subscription, termsAfter } from '../../domain/subscription.ts'
 import { listPrices } from '../../store/billing/prices.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { foundPackage } from '../call/found.ts'
@@ -161,7 +161,7 @@ export async function paidChange(
 }
 
 async function billedPrice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   packageId: string,

@@ -9,7 +9,7 @@ import {
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
 import type { Pool } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
@@ -58,7 +58,7 @@ export async function subscriptionReversals(
 
 /** Of the payments at a provider, those for one subscription of the user. */
 export async function paymentsAt(
-  db: Db,
+  db: HomeDb,
   { appId, provider, ref }: ProviderRef,
   userUid: number,
   subscriptionId: string,

@@ -10,7 +10,7 @@ import {
   workersOfCells,
 } from '../../store/cells/remote-cells.ts'
 import { type Pool, transactionOnce } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { soon, takeLeftBehind, type Waiting } from './cells.ts'
 
 /** Puts a cell without users on another server, which Citus chooses. */
@@ -28,7 +28,7 @@ export async function distribute(pool: Pool, cell: number, waiting: Waiting): Pr
   })
 }
 
-async function mustBeEmpty(db: Db, cell: number): Promise<void> {
+async function mustBeEmpty(db: HomeDb, cell: number): Promise<void> {
   if (cell === 0)
     throw new StartError(
       'Cell 0 cannot be moved to another server. Add a cell, distribute it, and move users to it.',

@@ -1,7 +1,7 @@
 import type { RecordedUsage } from '../../domain/usage.ts'
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/usage/activity.ts'
 import { addFeatureActivity } from '../../store/usage/feature-activity.ts'
 import { FeatureCounts } from './feature-counts.ts'
@@ -54,14 +54,14 @@ export class Activity {
   }
 
   /** One at a time: when it returns, everything counted until now is written. */
-  flush(db: Db): Promise<void> {
+  flush(db: HomeDb): Promise<void> {
     const writing = this.#written.then(() => this.#write(db))
     // The caller gets the failure; the next flush starts afresh.
     this.#written = writing.catch(() => {})
     return writing
   }
 
-  async #write(db: Db): Promise<void> {
+  async #write(db: HomeDb): Promise<void> {
     const [calls, recent, features] = [this.#calls, this.#recent, this.features.take()]
     this.#calls = new Map()
     this.#recent = new Map()
@@ -70,7 +70,7 @@ export class Activity {
     if (recent.size > 0) await noteRecentUsage(db, [...recent.values()])
   }
 
-  async flushKeyUse(db: Db, apps: AppCache): Promise<void> {
+  async flushKeyUse(db: HomeDb, apps: AppCache): Promise<void> {
     const used = apps.takeUse()
     if (used.length > 0) await noteKeyUse(db, used)
   }

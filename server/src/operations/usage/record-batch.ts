@@ -4,7 +4,7 @@ import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { endedForAnother, lacksPartition, violates } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import { KEY_TAKEN, readKeys } from '../../store/usage/idempotency.ts'
@@ -161,7 +161,11 @@ function countRefused(apps: AppCache, tally: FeatureTally, { caller: { appId }, 
 
 type Answers = (BatchResult<Recorded> | undefined)[]
 
-async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers: Answers): Promise<void> {
+async function answerKnownKeys(
+  db: HomeDb,
+  pending: readonly PendingUsage[],
+  answers: Answers,
+): Promise<void> {
   const keyed = pending.flatMap(({ key }, index) => (key && !answers[index] ? [{ key, index }] : []))
   if (keyed.length === 0) return
   const claims = await readKeys(

@@ -1,6 +1,6 @@
 import { type CheckoutSession, checkoutsOfUser } from '../../store/billing/checkout-sessions.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
 
@@ -11,7 +11,7 @@ export interface LiveBilling {
   links: CheckoutSession[]
 }
 
-export async function liveBilling(db: Db, appId: string, uid: number): Promise<LiveBilling> {
+export async function liveBilling(db: HomeDb, appId: string, uid: number): Promise<LiveBilling> {
   return {
     subscriptions: (await providerSubscriptionsOfUser(db, appId, uid)).filter(({ live }) => live),
     links: (await checkoutsOfUser(db, appId, uid)).filter(

@@ -7,7 +7,7 @@ import { entryIsAbout, type Person } from '../../domain/personal-data.ts'
 import { subjectOwner } from '../../store/audit/snapshots.ts'
 import { checkoutsOfUser } from '../../store/billing/checkout-sessions.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser } from '../../store/privacy/erase-user.ts'
 import * as store from '../../store/privacy/export-user.ts'
 import { auditEntriesNaming, noticesNaming } from '../../store/privacy/user-traces.ts'
@@ -19,7 +19,7 @@ import { personOf } from './person.ts'
 
 interface Part {
   name: string
-  read(db: Db, appId: string, person: Person, after: string, limit: number): Promise<store.ExportedRow[]>
+  read(db: HomeDb, appId: string, person: Person, after: string, limit: number): Promise<store.ExportedRow[]>
   /** Whether it is where a row of this part may be; anyone may send anything. */
   isKey(key: string): boolean
 }
@@ -129,7 +129,7 @@ async function kept<Row extends { seq: number }>(
 }
 
 async function auditEntries(
-  db: Db,
+  db: HomeDb,
   appId: string,
   person: Person,
   after: string,
@@ -149,7 +149,7 @@ async function auditEntries(
 }
 
 async function notices(
-  db: Db,
+  db: HomeDb,
   appId: string,
   person: Person,
   after: string,

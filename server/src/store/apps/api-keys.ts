@@ -1,4 +1,4 @@
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface ApiKeyRow {
   id: string
@@ -15,7 +15,7 @@ const SELECT = `select id, name, prefix, created_at as "createdAt", revoked_at a
   last_used_at as "lastUsedAt", expires_at as "expiresAt" from api_key`
 
 export async function insertApiKey(
-  db: Db,
+  db: HomeDb,
   appId: string,
   key: { id: string; name: string; prefix: string; hash: Buffer },
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function insertApiKey(
 }
 
 /** False when there is no such key. Revoking twice is harmless. */
-export async function revokeApiKey(db: Db, appId: string, id: string): Promise<boolean> {
+export async function revokeApiKey(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update api_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
     [appId, id],
@@ -37,12 +37,12 @@ export async function revokeApiKey(db: Db, appId: string, id: string): Promise<b
   return rowCount === 1
 }
 
-export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
+export async function listApiKeys(db: HomeDb, appId: string): Promise<ApiKeyRow[]> {
   const { rows } = await db.query<ApiKeyRow>(`${SELECT} where app_id = $1 order by created_at, id`, [appId])
   return rows
 }
 
-export async function countGoodApiKeys(db: Db, appId: string): Promise<number> {
+export async function countGoodApiKeys(db: HomeDb, appId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) as count from api_key
      where app_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
@@ -52,7 +52,7 @@ export async function countGoodApiKeys(db: Db, appId: string): Promise<number> {
 }
 
 /** A working key, locked until the transaction ends. */
-export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise<ApiKeyRow | null> {
+export async function lockGoodApiKey(db: HomeDb, appId: string, id: string): Promise<ApiKeyRow | null> {
   const { rows } = await db.query<ApiKeyRow>(
     `${SELECT} where app_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > now())
      for update`,
@@ -62,7 +62,12 @@ export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise
 }
 
 /** By the database's time; returns when. Never postpones an earlier expiry. */
-export async function expireApiKey(db: Db, appId: string, id: string, hours: number): Promise<number | null> {
+export async function expireApiKey(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  hours: number,
+): Promise<number | null> {
   const { rows } = await db.query<{ expiresAt: number }>(
     `update api_key set expires_at = least(expires_at, now() + make_interval(hours => $3))
      where app_id = $1 and id = $2 returning expires_at as "expiresAt"`,
@@ -73,7 +78,7 @@ export async function expireApiKey(db: Db, appId: string, id: string, hours: num
 
 /** How long ago each key was last used. */
 export async function noteKeyUse(
-  db: Db,
+  db: HomeDb,
   uses: readonly { appId: string; hash: string; msAgo: number }[],
 ): Promise<void> {
   await db.query(
@@ -85,7 +90,7 @@ export async function noteKeyUse(
 }
 
 /** The app that the key with this hash belongs to. */
-export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null> {
+export async function findAppByKey(db: HomeDb, hash: Buffer): Promise<string | null> {
   const { rows } = await db.query<{ app_id: string }>(
     `select app_id from api_key where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hash],
@@ -93,7 +98,7 @@ export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null>
   return rows[0]?.app_id ?? null
 }
 
-export async function hasApiKeys(db: Db, appId: string): Promise<boolean> {
+export async function hasApiKeys(db: HomeDb, appId: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
     `select exists (select from api_key where app_id = $1) as found`,
     [appId],
@@ -103,7 +108,7 @@ export async function hasApiKeys(db: Db, appId: string): Promise<boolean> {
 
 /** Gives the key with this id a new secret, which works whatever became of the one before. */
 export async function replaceApiKey(
-  db: Db,
+  db: HomeDb,
   appId: string,
   key: { id: string; name: string; prefix: string; hash: Buffer },
 ): Promise<void> {
@@ -116,7 +121,7 @@ export async function replaceApiKey(
 }
 
 export async function findKeyByHash(
-  db: Db,
+  db: HomeDb,
   hash: Buffer,
 ): Promise<{ appId: string; isGood: boolean } | null> {
   const { rows } = await db.query<{ appId: string; isGood: boolean }>(

@@ -3,7 +3,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { appNotFound, invalidToken, type TollgateError, unauthenticated } from '../../domain/errors.ts'
 import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../../domain/limits.ts'
 import { type LoadedApp, loadApp } from '../catalogue/catalogue.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
 
@@ -71,7 +71,7 @@ export class AppCache {
   }
 
   /** The app that the key authenticates, or null. */
-  async authenticate(db: Db, keyHash: string): Promise<AppCaller | null> {
+  async authenticate(db: HomeDb, keyHash: string): Promise<AppCaller | null> {
     const known = this.recognise(keyHash)
     if (known) return known
     const confirmedAt = this.#monotonic()
@@ -99,7 +99,7 @@ export class AppCache {
   }
 
   /** The caller's app now. Refuses a key that has been revoked since. */
-  async at(db: Db, caller: Caller): Promise<Moment> {
+  async at(db: HomeDb, caller: Caller): Promise<Moment> {
     const { rows } = await db.query<{ version: number; now: number }>({
       name: 'app-moment',
       text: `select version, ${APP_NOW} as now from app where id = $1`,
@@ -118,7 +118,7 @@ export class AppCache {
   }
 
   /** Reloads the app: as it was then or later, which is right for a caller that found another version. Null: it is gone. */
-  async reload(db: Db, appId: string): Promise<CachedApp | null> {
+  async reload(db: HomeDb, appId: string): Promise<CachedApp | null> {
     const askedAt = this.#monotonic()
     const loaded = await loadApp(db, appId)
     if (!loaded) {

@@ -1,5 +1,5 @@
 import type { AccessAfterRefund } from '../../domain/reversal.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface AppRow {
   id: string
@@ -32,7 +32,7 @@ const nextVersion = (version: string) =>
   `((((${version} >> 24) + 1) << 24) | floor(random() * (1 << 24))::bigint)`
 
 /** False when the id is taken. */
-export async function insertApp(db: Db, id: string, name: string, testClock: boolean): Promise<boolean> {
+export async function insertApp(db: HomeDb, id: string, name: string, testClock: boolean): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into app (id, name, test_clock, version)
      values ($1, $2, case when $3 then date_trunc('milliseconds', clock_timestamp()) end, ${nextVersion('0::bigint')})
@@ -49,7 +49,7 @@ const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} 
 /** To everybody but the list, an app that is being deleted is gone. */
 const PRESENT = 'deleting_since is null'
 
-export async function listApps(db: Db): Promise<ListedApp[]> {
+export async function listApps(db: HomeDb): Promise<ListedApp[]> {
   const { rows } = await db.query<AppRow & { deletingSince: number | null; deletedRows: number }>(
     `${SELECT} order by created_at, id`,
   )
@@ -59,57 +59,57 @@ export async function listApps(db: Db): Promise<ListedApp[]> {
   }))
 }
 
-export async function findApp(db: Db, id: string): Promise<AppRow | null> {
+export async function findApp(db: HomeDb, id: string): Promise<AppRow | null> {
   const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 and ${PRESENT}`, [id])
   return rows[0] ?? null
 }
 
 /** Serialises changes to an app's catalogue, keys or clock. Null when there is no such app. */
-export async function lockApp(db: Db, id: string): Promise<AppRow | null> {
+export async function lockApp(db: HomeDb, id: string): Promise<AppRow | null> {
   const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 and ${PRESENT} for no key update`, [id])
   return rows[0] ?? null
 }
 
 /** Makes every process's cached catalogue and keys of this app stale. */
-export async function bumpVersion(db: Db, id: string): Promise<void> {
+export async function bumpVersion(db: HomeDb, id: string): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')} where id = $1`, [id])
 }
 
 /** The same for all apps. */
-export async function bumpAllVersions(db: Db): Promise<void> {
+export async function bumpAllVersions(db: HomeDb): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')}`)
 }
 
-export async function setTestClock(db: Db, id: string, to: string): Promise<void> {
+export async function setTestClock(db: HomeDb, id: string, to: string): Promise<void> {
   await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
 }
 
-export async function setName(db: Db, id: string, name: string): Promise<void> {
+export async function setName(db: HomeDb, id: string, name: string): Promise<void> {
   await db.query(`update app set name = $2 where id = $1`, [id, name])
 }
 
-export async function setOrigins(db: Db, id: string, origins: readonly string[]): Promise<void> {
+export async function setOrigins(db: HomeDb, id: string, origins: readonly string[]): Promise<void> {
   await db.query(`update app set origins = $2 where id = $1`, [id, origins])
 }
 
-export async function isOriginOfAnyApp(db: Db, origin: string): Promise<boolean> {
+export async function isOriginOfAnyApp(db: HomeDb, origin: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from app where $1 = any(origins) limit 1`, [origin])
   return rowCount === 1
 }
 
 /** How many days access lasts after a failed payment. */
-export async function graceDays(db: Db, id: string): Promise<number> {
+export async function graceDays(db: HomeDb, id: string): Promise<number> {
   const { rows } = await db.query<{ days: number }>(`select grace_days as days from app where id = $1`, [id])
   if (!rows[0]) throw new Error(`the app ${id} no longer exists`)
   return rows[0].days
 }
 
-export async function setGraceDays(db: Db, id: string, days: number): Promise<void> {
+export async function setGraceDays(db: HomeDb, id: string, days: number): Promise<void> {
   await db.query(`update app set grace_days = $2 where id = $1`, [id, days])
 }
 
 /** Whether access goes on after everything paid for the running period was refunded or disputed. */
-export async function accessAfterRefund(db: Db, id: string): Promise<AccessAfterRefund> {
+export async function accessAfterRefund(db: HomeDb, id: string): Promise<AccessAfterRefund> {
   const { rows } = await db.query<{ access: AccessAfterRefund }>(
     `select access_after_refund as access from app where id = $1`,
     [id],
@@ -118,6 +118,6 @@ export async function accessAfterRefund(db: Db, id: string): Promise<AccessAfter
   return rows[0].access
 }
 
-export async function setAccessAfterRefund(db: Db, id: string, access: AccessAfterRefund): Promise<void> {
+export async function setAccessAfterRefund(db: HomeDb, id: string, access: AccessAfterRefund): Promise<void> {
   await db.query(`update app set access_after_refund = $2 where id = $1`, [id, access])
 }

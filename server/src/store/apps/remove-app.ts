@@ -1,6 +1,6 @@
 import { TryAgain, type Tx } from '../connection/database.ts'
 import { allRows } from '../connection/merge-answers.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { bumpVersion } from './apps.ts'
 
 /** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
@@ -8,7 +8,7 @@ export async function removeAppsAlone(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate removal of apps'))`)
 }
 
-export async function archiveApp(db: Db, id: string, archived: boolean): Promise<void> {
+export async function archiveApp(db: HomeDb, id: string, archived: boolean): Promise<void> {
   await db.query(
     `update app set archived_at = case when $2 then coalesce(archived_at, now()) end where id = $1`,
     [id, archived],
@@ -16,7 +16,7 @@ export async function archiveApp(db: Db, id: string, archived: boolean): Promise
 }
 
 /** Whether another app is in use. */
-export async function isAnotherInUse(db: Db, id: string): Promise<boolean> {
+export async function isAnotherInUse(db: HomeDb, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from app where id <> $1 and archived_at is null and deleting_since is null limit 1`,
     [id],
@@ -30,7 +30,7 @@ export interface StillPaid {
   openLinks: number
 }
 
-export async function stillPaid(db: Db, appId: string, provider: string | null): Promise<StillPaid> {
+export async function stillPaid(db: HomeDb, appId: string, provider: string | null): Promise<StillPaid> {
   const asked = `app_id = $1 and case when $2::text is null then provider <> 'sandbox' else provider = $2 end`
   const { rows } = await db.query<StillPaid>(
     `select (select count(*) from provider_subscription where ${asked} and live) as paid,
@@ -53,7 +53,7 @@ export interface AppContent {
 }
 
 /** What goes with an app, in numbers. */
-export async function countAppContent(db: Db, appId: string): Promise<AppContent> {
+export async function countAppContent(db: HomeDb, appId: string): Promise<AppContent> {
   const count = (table: string, and = '') => `(select count(*) from ${table} where app_id = $1 ${and})`
   const { rows } = await db.query<AppContent>(
     `select ${count('users')} as users, ${count('subscription')} as subscriptions,
@@ -74,7 +74,7 @@ export async function beginAppDeletion(tx: Tx, id: string): Promise<void> {
 }
 
 /** The apps whose deletion is under way. */
-export async function appsBeingDeleted(db: Db): Promise<string[]> {
+export async function appsBeingDeleted(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(`select id from app where deleting_since is not null`)
   return rows.map(({ id }) => id)
 }
@@ -160,12 +160,12 @@ async function deleteRows(tx: Tx, table: string, appId: string, most: number): P
   return deleted
 }
 
-async function hasRows(db: Db, table: string, appId: string): Promise<boolean> {
+async function hasRows(db: HomeDb, table: string, appId: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from ${table} where app_id = $1 limit 1`, [appId])
   return rowCount === 1
 }
 
-async function deleteRowsIn(db: Db, table: string, appId: string, most: number): Promise<number> {
+async function deleteRowsIn(db: HomeDb, table: string, appId: string, most: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from ${table} where app_id = $1 and ctid = any(array(
        select ctid from ${table} where app_id = $1 limit $2))`,
@@ -225,7 +225,7 @@ async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number):
   return deleted
 }
 
-async function goneAppsIn(db: Db, table: string): Promise<string[]> {
+async function goneAppsIn(db: HomeDb, table: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with recursive apps as (
        (select app_id as id from ${table} order by app_id limit 1)

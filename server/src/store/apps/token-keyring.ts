@@ -10,7 +10,7 @@ import type { Clocks } from '../../domain/clocks.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_CACHED_KEYS, USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import type { Keyring } from '../secrets/keyring.ts'
 import * as store from './token-keys.ts'
 
@@ -35,7 +35,7 @@ const CONFIRMED_MS = 1_000
 
 /** The keys that sign user tokens: one at a time per app, created when first needed. */
 export class TokenKeys {
-  readonly #db: Db
+  readonly #db: HomeDb
   readonly #keyring: Keyring
   readonly algorithm: TokenAlgorithm
   readonly #clocks: Clocks
@@ -45,25 +45,30 @@ export class TokenKeys {
 
   #public: { keys: Promise<PublicKey[]>; readAt: number } | null = null
 
-  private constructor(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks) {
+  private constructor(db: HomeDb, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks) {
     this.#db = db
     this.#keyring = keyring
     this.algorithm = algorithm
     this.#clocks = clocks
   }
 
-  static async open(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks): Promise<TokenKeys> {
+  static async open(
+    db: HomeDb,
+    keyring: Keyring,
+    algorithm: TokenAlgorithm,
+    clocks: Clocks,
+  ): Promise<TokenKeys> {
     await store.retireOtherAlgorithms(db, algorithm)
     return new TokenKeys(db, keyring, algorithm, clocks)
   }
 
   /** The id of the signing key. */
-  async current(db: Db, appId: string): Promise<string> {
+  async current(db: HomeDb, appId: string): Promise<string> {
     return (await store.currentTokenKey(db, appId)) ?? this.make(db, appId)
   }
 
   /** The id of a new signing key, or of one that another process created at the same moment. */
-  async make(db: Db, appId: string): Promise<string> {
+  async make(db: HomeDb, appId: string): Promise<string> {
     const id = randomBytes(12).toString('base64url')
     const { material, publicKey } = newMaterial(this.algorithm)
     const key = { id, algorithm: this.algorithm, material, publicKey }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Pool } from '../connection/database.ts'
 import { transaction } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import type { Keyring } from '../secrets/keyring.ts'
 
 export interface TokenKeyRow {
@@ -23,7 +23,7 @@ const placeOf = (appId: string, id: string) => JSON.stringify(['token key', appI
 
 /** False when the app already has a signing key. */
 export async function insertTokenKey(
-  db: Db,
+  db: HomeDb,
   keyring: Keyring,
   appId: string,
   key: NewTokenKey,
@@ -37,7 +37,7 @@ export async function insertTokenKey(
 }
 
 /** The id of the app's signing key; null: it has none. */
-export async function currentTokenKey(db: Db, appId: string): Promise<string | null> {
+export async function currentTokenKey(db: HomeDb, appId: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>(
     `select id from token_key where app_id = $1 and retired_at is null and revoked_at is null`,
     [appId],
@@ -47,7 +47,7 @@ export async function currentTokenKey(db: Db, appId: string): Promise<string | n
 
 /** `good`: tokens it signed, until it was retired, are still accepted. */
 export async function findTokenKey(
-  db: Db,
+  db: HomeDb,
   keyring: Keyring,
   appId: string,
   id: string,
@@ -64,7 +64,7 @@ export async function findTokenKey(
 }
 
 /** Newest first. */
-export async function listTokenKeys(db: Db, appId: string): Promise<TokenKeyRow[]> {
+export async function listTokenKeys(db: HomeDb, appId: string): Promise<TokenKeyRow[]> {
   const { rows } = await db.query<TokenKeyRow>(
     `select id, algorithm, created_at as "createdAt", retired_at as "retiredAt", revoked_at as "revokedAt"
      from token_key where app_id = $1 order by created_at desc, id`,
@@ -73,7 +73,7 @@ export async function listTokenKeys(db: Db, appId: string): Promise<TokenKeyRow[
   return rows
 }
 
-export async function retireTokenKey(db: Db, appId: string): Promise<void> {
+export async function retireTokenKey(db: HomeDb, appId: string): Promise<void> {
   await db.query(
     `update token_key set retired_at = now() where app_id = $1 and retired_at is null and revoked_at is null`,
     [appId],
@@ -81,7 +81,7 @@ export async function retireTokenKey(db: Db, appId: string): Promise<void> {
 }
 
 /** False when there is no such key. Revoking twice is harmless. */
-export async function revokeTokenKey(db: Db, appId: string, id: string): Promise<boolean> {
+export async function revokeTokenKey(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update token_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
     [appId, id],
@@ -90,7 +90,7 @@ export async function revokeTokenKey(db: Db, appId: string, id: string): Promise
 }
 
 /** Deletes keys whose tokens have all expired and whose answers are no longer repeated. */
-export async function forgetTokenKeys(db: Db, appId: string, keptHours: number): Promise<void> {
+export async function forgetTokenKeys(db: HomeDb, appId: string, keptHours: number): Promise<void> {
   await db.query(
     `delete from token_key where app_id = $1 and least(retired_at, revoked_at) < now() - make_interval(hours => $2)`,
     [appId, keptHours],
@@ -98,7 +98,7 @@ export async function forgetTokenKeys(db: Db, appId: string, keptHours: number):
 }
 
 /** From their next token on, apps sign with keys of this algorithm. */
-export async function retireOtherAlgorithms(db: Db, algorithm: string): Promise<void> {
+export async function retireOtherAlgorithms(db: HomeDb, algorithm: string): Promise<void> {
   await db.query(
     `update token_key set retired_at = now() where algorithm <> $1 and retired_at is null and revoked_at is null`,
     [algorithm],
@@ -107,7 +107,7 @@ export async function retireOtherAlgorithms(db: Db, algorithm: string): Promise<
 
 /** The public keys for verifying tokens, of all apps, newest first. */
 export async function listPublicKeys(
-  db: Db,
+  db: HomeDb,
   tokenSeconds: number,
 ): Promise<{ appId: string; id: string; algorithm: string; publicKey: JsonObject }[]> {
   const { rows } = await db.query<{ appId: string; id: string; algorithm: string; publicKey: JsonObject }>(

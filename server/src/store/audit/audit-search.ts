@@ -1,6 +1,6 @@
 import { MAX_AUDIT_SCAN } from '../../domain/limits.ts'
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { ACTOR_KINDS, type ActorKind, AUDIT_COLUMNS, type AuditRow } from './audit.ts'
 
 /** What to look for; null: whatever it is. */
@@ -51,7 +51,7 @@ const APPS = `with recursive apps as (
  * and says how far it came.
  */
 export async function searchAudit(
-  db: Db,
+  db: HomeDb,
   filter: AuditFilter,
   before: AuditPlace | null,
   limit: number,

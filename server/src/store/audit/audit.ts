@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { type SubjectKind, snapshotText } from './snapshots.ts'
 
 /** VISITOR: somebody who has not signed in. */
@@ -33,7 +33,7 @@ type NewEntry = Pick<AuditEntry, 'memberEmail' | 'appId' | 'operation' | 'subjec
 }
 
 /** An app's entry keeps the app there until the transaction ends, so that both are deleted together. */
-export async function insertAuditEntry(db: Db, entry: NewEntry): Promise<void> {
+export async function insertAuditEntry(db: HomeDb, entry: NewEntry): Promise<void> {
   const ofPresent = entry.appId === null ? '' : 'from app where id = $1 for key share'
   await db.query(
     `insert into audit_entry (app_id, actor_kind, member_email, source, operation, subject_kind, subject_id, before, after)
@@ -54,7 +54,7 @@ export async function insertAuditEntry(db: Db, entry: NewEntry): Promise<void> {
 
 /** What was done with an API key, which stays until then; what the subject is afterwards is read by the same statement. */
 export async function insertKeyEntry(
-  db: Db,
+  db: HomeDb,
   keyHash: string,
   entry: Pick<NewEntry, 'operation' | 'subjectKind' | 'subjectId' | 'before'> & { appId: string },
 ): Promise<void> {

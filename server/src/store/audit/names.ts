@@ -1,5 +1,5 @@
 import type { Subject } from '../../domain/sentence.ts'
-import { billingIdOwners, type Db, implied } from '../connection/places.ts'
+import { billingIdOwners, type HomeDb, implied } from '../connection/places.ts'
 import { peopleOf } from '../subscriptions/subscribers.ts'
 
 /** By kind, in which app ($2) and by which id ($3) it is found, and what people call it. */
@@ -17,7 +17,7 @@ const NAMES: Record<Subject['kind'], string> = {
 export const subjectKey = ({ kind, appId, id }: Subject): string => JSON.stringify([kind, appId, id])
 
 /** The names of those that exist, by `subjectKey`; null: it exists, without a name. One statement for all of them. */
-export async function namesOf(db: Db, subjects: readonly Subject[]): Promise<Map<string, string | null>> {
+export async function namesOf(db: HomeDb, subjects: readonly Subject[]): Promise<Map<string, string | null>> {
   const wanted = [...new Map(subjects.map((subject) => [subjectKey(subject), subject])).entries()]
   if (wanted.length === 0) return new Map()
   const kinds = [...new Set(wanted.map(([, { kind }]) => kind))]
@@ -42,7 +42,7 @@ export async function namesOf(db: Db, subjects: readonly Subject[]): Promise<Map
 
 /** Whom providers' ids of customers, subscriptions and payments belong to, by `provider ref`. */
 export async function payersOf(
-  db: Db,
+  db: HomeDb,
   appId: string,
   refs: readonly { provider: string; ref: string }[],
 ): Promise<Map<string, { id: string; name: string | null }>> {

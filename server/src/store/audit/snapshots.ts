@@ -1,7 +1,7 @@
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import { anyRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowsOf } from '../connection/places.ts'
 
 /** What the audit log shows of a subject, by app and id, as seen in this transaction. */
 const SNAPSHOTS = {
@@ -117,7 +117,7 @@ export const USER_KINDS = Object.keys(OWNERS).filter((kind) => OWNERS[kind as Su
 
 /** Null where there is no such subject, or nothing to show. */
 export async function snapshot(
-  db: Db,
+  db: HomeDb,
   kind: SubjectKind,
   appId: string,
   id: string | null,

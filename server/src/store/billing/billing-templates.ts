@@ -1,6 +1,6 @@
 import type { Price } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface TemplateRow {
   id: string
@@ -28,7 +28,7 @@ interface NewTemplate {
   terms: SaleTerms
 }
 
-export async function countTemplates(db: Db, appId: string): Promise<number> {
+export async function countTemplates(db: HomeDb, appId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select count(*) as count from billing_template where app_id = $1',
     [appId],
@@ -38,7 +38,7 @@ export async function countTemplates(db: Db, appId: string): Promise<number> {
 
 /** False when the id is taken. */
 export async function insertTemplate(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { id, name, items, terms }: NewTemplate,
 ): Promise<boolean> {
@@ -62,13 +62,17 @@ export async function insertTemplate(
   return true
 }
 
-export async function findTemplate(db: Db, appId: string, id: string): Promise<TemplateRow | null> {
+export async function findTemplate(db: HomeDb, appId: string, id: string): Promise<TemplateRow | null> {
   const { rows } = await db.query<TemplateRow>(`${SELECT} where t.app_id = $1 and t.id = $2`, [appId, id])
   return rows[0] ?? null
 }
 
 /** Oldest first. */
-export async function listTemplates(db: Db, appId: string, includeArchived: boolean): Promise<TemplateRow[]> {
+export async function listTemplates(
+  db: HomeDb,
+  appId: string,
+  includeArchived: boolean,
+): Promise<TemplateRow[]> {
   const { rows } = await db.query<TemplateRow>(
     `${SELECT} where t.app_id = $1 and ($2 or t.archived_at is null) order by t.seq`,
     [appId, includeArchived],
@@ -78,7 +82,7 @@ export async function listTemplates(db: Db, appId: string, includeArchived: bool
 
 /** False when there is no such template. */
 export async function archiveTemplate(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   archived: boolean,
@@ -91,7 +95,7 @@ export async function archiveTemplate(
   return rowCount === 1
 }
 
-export async function deleteTemplate(db: Db, appId: string, id: string): Promise<void> {
+export async function deleteTemplate(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from billing_template_item where app_id = $1 and template_id = $2`, [appId, id])
   await db.query(`delete from billing_template where app_id = $1 and id = $2`, [appId, id])
 }

@@ -1,7 +1,7 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { timestampOrNull } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
 
@@ -25,7 +25,7 @@ const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provide
   cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
 
 export async function insertCheckoutSession(
-  db: Db,
+  db: HomeDb,
   appId: string,
   s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state' | 'paidAt'>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function insertCheckoutSession(
 }
 
 export async function findCheckoutSession(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
 ): Promise<CheckoutSession | null> {
@@ -60,7 +60,7 @@ export async function findCheckoutSession(
 }
 
 /** Whether there is such a session; it is not deleted before the transaction ends. */
-export async function holdCheckoutSession(db: Db, appId: string, id: string): Promise<boolean> {
+export async function holdCheckoutSession(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from checkout_session where app_id = $1 and id = $2 for key share`,
     [appId, id],
@@ -69,7 +69,11 @@ export async function holdCheckoutSession(db: Db, appId: string, id: string): Pr
 }
 
 /** A user's payment links. */
-export async function checkoutsOfUser(db: Db, appId: string, userUid: number): Promise<CheckoutSession[]> {
+export async function checkoutsOfUser(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+): Promise<CheckoutSession[]> {
   const { rows } = await db.query<CheckoutSession>(
     `select ${COLUMNS} from checkout_session where app_id = $1 and user_uid = $2 order by created_at, id`,
     [appId, userUid],
@@ -79,7 +83,7 @@ export async function checkoutsOfUser(db: Db, appId: string, userUid: number): P
 
 /** The same, deleting them: a provider that shares our database makes no more of them from here on. */
 export async function deleteCheckoutsOfUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
 ): Promise<CheckoutSession[]> {
@@ -92,7 +96,7 @@ export async function deleteCheckoutsOfUser(
 
 /** Payment links that were made for nobody in particular, by the provider's ids of them. */
 export async function deletePaidCheckouts(
-  db: Db,
+  db: HomeDb,
   appId: string,
   refs: readonly { provider: string; ref: string }[],
 ): Promise<void> {
@@ -105,7 +109,7 @@ export async function deletePaidCheckouts(
 
 /** Stores the provider's id and URL of it. */
 export async function placeCheckoutSession(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   { ref, url }: { ref: string; url: string },
@@ -124,7 +128,7 @@ const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAI
  * not say when it was paid, the time we first heard of it counts.
  */
 export async function updateCheckoutState(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   id: string,
@@ -146,7 +150,7 @@ export async function updateCheckoutState(
  * Closes sessions whose provider never answered: nobody was given their link, and a checkout that was made all the same
  * has expired by now. Returns how many.
  */
-export async function closeUnanswered(db: Db, appId: string | null): Promise<number> {
+export async function closeUnanswered(db: HomeDb, appId: string | null): Promise<number> {
   const { rowCount } = await db.query(
     `update checkout_session set state = 'EXPIRED'
      where state = 'OPEN' and provider_ref is null and created_at < now() - interval '25 hours'
@@ -161,7 +165,7 @@ export async function closeUnanswered(db: Db, appId: string | null): Promise<num
  * expired. The provider is not asked about the rest every few minutes.
  */
 export async function openCheckouts(
-  db: Db,
+  db: HomeDb,
   appId: string | null,
   which: 'due' | 'all',
 ): Promise<ProviderRef[]> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
 
 export const NOTICE_STATES = ['PENDING', 'DONE', 'FAILED'] as const
@@ -25,7 +25,7 @@ const SELECT = `select ${NOTICE_COLUMNS} from notice`
 
 /** Its number; null when the provider had sent it before. */
 export async function insertNotice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   notice: { provider: string; eventId: string; type: string; body: string },
 ): Promise<number | null> {
@@ -37,7 +37,7 @@ export async function insertNotice(
   return rows[0]?.seq ?? null
 }
 
-export async function findNotice(db: Db, appId: string, seq: number): Promise<NoticeRow | null> {
+export async function findNotice(db: HomeDb, appId: string, seq: number): Promise<NoticeRow | null> {
   const { rows } = await db.query<NoticeRow>(`${SELECT} where app_id = $1 and seq = $2`, [appId, seq])
   return rows[0] ?? null
 }
@@ -50,7 +50,7 @@ export interface NoticeFilter {
 
 /** Newest first, starting before `before`. */
 export async function listNotices(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { provider, state, type }: NoticeFilter,
   before: number | null,
@@ -66,7 +66,7 @@ export async function listNotices(
 }
 
 export async function countNotices(
-  db: Db,
+  db: HomeDb,
   appId: string,
 ): Promise<{ pending: number; done: number; failed: number }> {
   const { rows } = await db.query<{ pending: number; done: number; failed: number }>(
@@ -77,7 +77,7 @@ export async function countNotices(
   return rows[0] ?? { pending: 0, done: 0, failed: 0 }
 }
 
-export async function noteDone(db: Db, appId: string, seq: number): Promise<void> {
+export async function noteDone(db: HomeDb, appId: string, seq: number): Promise<void> {
   await db.query(
     `update notice set state = 'DONE', attempts = attempts + 1, last_error = null, handled_at = now()
      where app_id = $1 and seq = $2`,
@@ -97,7 +97,7 @@ interface Failure {
  * Records a failure. Of several notices about one payment that granted nothing, one is FAILED and the others are done.
  * A notice that another process has completed in between stays done.
  */
-export async function noteFailure(db: Db, appId: string, seq: number, failure: Failure): Promise<void> {
+export async function noteFailure(db: HomeDb, appId: string, seq: number, failure: Failure): Promise<void> {
   const { message, final, paymentRef } = failure
   const note = () =>
     db.query(
@@ -123,7 +123,7 @@ const FAILED_PAYMENT = 'notice_failed_payment'
  * and it can be replayed.
  */
 export async function insertFoundFailure(
-  db: Db,
+  db: HomeDb,
   appId: string,
   found: { provider: string; type: string; ref: string; message: string; paymentRef: string },
 ): Promise<void> {
@@ -146,7 +146,7 @@ export async function insertFoundFailure(
 }
 
 /** Requeues failed notices, or one in any state, as if they had just arrived; returns their numbers. */
-export async function reopenNotices(db: Db, appId: string, seq: number | null): Promise<number[]> {
+export async function reopenNotices(db: HomeDb, appId: string, seq: number | null): Promise<number[]> {
   const { rows } = await db.query<{ seq: number }>(
     `update notice set state = 'PENDING', attempts = 0, last_error = null
      where app_id = $1 and (seq = $2 or ($2::bigint is null and state = 'FAILED')) returning seq`,

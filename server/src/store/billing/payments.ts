@@ -1,7 +1,7 @@
 import { MAX_COUNT } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { timestamp } from '../connection/database.ts'
-import { type Db, implied } from '../connection/places.ts'
+import { type HomeDb, implied } from '../connection/places.ts'
 
 export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
@@ -21,7 +21,7 @@ interface Payment {
  * provider no longer has are forgotten.
  */
 export async function keepPayments(
-  db: Db,
+  db: HomeDb,
   of: ProviderRef,
   payments: readonly Payment[],
   since: number | null,
@@ -38,7 +38,7 @@ export async function keepPayments(
 }
 
 async function insertPayments(
-  db: Db,
+  db: HomeDb,
   { appId, provider, ref }: ProviderRef,
   payments: readonly Payment[],
 ): Promise<void> {
@@ -77,7 +77,7 @@ export interface PaymentTotal {
 
 /** What was paid and what failed after `from`, up to `now`. */
 export async function paymentTotals(
-  db: Db,
+  db: HomeDb,
   appId: string,
   from: number,
   now: number,
@@ -108,7 +108,7 @@ export const OF_PAGE = 'u.app_id = $1 and u.uid = any(array(select user_uid from
 
 /** Newest first. */
 export async function listPayments(
-  db: Db,
+  db: HomeDb,
   appId: string,
   state: PaymentState,
   span: { from: number; now: number },

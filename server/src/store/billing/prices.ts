@@ -1,5 +1,5 @@
 import type { Price } from '../../domain/price.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface PriceRow extends Price {
   packageId: string
@@ -11,7 +11,12 @@ const SELECT = `select id, provider, package_id as "packageId", amount, currency
   created_at as "createdAt", archived_at as "archivedAt" from price`
 
 /** False when the provider's id is already the price of a package. */
-export async function insertPrice(db: Db, appId: string, packageId: string, price: Price): Promise<boolean> {
+export async function insertPrice(
+  db: HomeDb,
+  appId: string,
+  packageId: string,
+  price: Price,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into price (app_id, provider, id, package_id, amount, currency, interval)
      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
@@ -20,7 +25,7 @@ export async function insertPrice(db: Db, appId: string, packageId: string, pric
   return rowCount === 1
 }
 
-export async function countPrices(db: Db, appId: string): Promise<number> {
+export async function countPrices(db: HomeDb, appId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select count(*) as count from price where app_id = $1',
     [appId],
@@ -29,7 +34,7 @@ export async function countPrices(db: Db, appId: string): Promise<number> {
 }
 
 export async function findPrice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   id: string,
@@ -44,7 +49,7 @@ export async function findPrice(
 
 /** Including archived ones: subscriptions sold at them are still paid for. */
 export async function findPrices(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   ids: readonly string[],
@@ -58,7 +63,7 @@ export async function findPrices(
 
 /** Oldest first: of the app, or of one package. */
 export async function listPrices(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packageId: string | null,
   includeArchived: boolean,
@@ -73,7 +78,7 @@ export async function listPrices(
 
 /** False when there is no such price. */
 export async function archivePrice(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   id: string,

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** An app's settings for a provider; the secrets are sealed. */
 interface ProviderAccountRow {
@@ -16,7 +16,7 @@ const COLUMNS = `provider, enabled, secret_key as "secretKey", webhook_secret as
   previous_webhook_secret as "previousWebhookSecret", beside_live as "besideLive", updated_at as "updatedAt"`
 
 export async function findProviderAccount(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
 ): Promise<ProviderAccountRow | null> {
@@ -28,7 +28,7 @@ export async function findProviderAccount(
 }
 
 export async function upsertProviderAccount(
-  db: Db,
+  db: HomeDb,
   appId: string,
   a: Omit<ProviderAccountRow, 'updatedAt'>,
 ): Promise<void> {
@@ -45,12 +45,12 @@ export async function upsertProviderAccount(
 }
 
 /** Another live key is set: having the sandbox beside it must be confirmed again. */
-export async function forgetBesideLive(db: Db, appId: string): Promise<void> {
+export async function forgetBesideLive(db: HomeDb, appId: string): Promise<void> {
   await db.query(`update provider_account set beside_live = false where app_id = $1`, [appId])
 }
 
 /** The apps that have their own key for this provider. */
-export async function appsWithKey(db: Db, provider: string): Promise<string[]> {
+export async function appsWithKey(db: HomeDb, provider: string): Promise<string[]> {
   const { rows } = await db.query<{ appId: string }>(
     `select app_id as "appId" from provider_account where provider = $1 and secret_key is not null order by 1`,
     [provider],
@@ -59,7 +59,7 @@ export async function appsWithKey(db: Db, provider: string): Promise<string[]> {
 }
 
 /** Whether there was one. */
-export async function deleteProviderAccount(db: Db, appId: string, provider: string): Promise<boolean> {
+export async function deleteProviderAccount(db: HomeDb, appId: string, provider: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from provider_account where app_id = $1 and provider = $2`, [
     appId,
     provider,

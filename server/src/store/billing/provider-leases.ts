@@ -1,5 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 // While a change is made at a provider and not yet recorded here, one caller has a lease on the provider's subscription:
 // nobody else changes it, and no report of it is applied. A lease outlives its holder only for as long as it was taken.
@@ -9,7 +9,7 @@ import type { Db } from '../connection/places.ts'
  * provider before this must ask again before writing.
  */
 export async function takeLease(
-  db: Db,
+  db: HomeDb,
   { appId, provider, ref }: ProviderRef,
   holder: string,
   milliseconds: number,
@@ -27,7 +27,7 @@ export async function takeLease(
   return rows[0]?.taken ?? null
 }
 
-export async function isLeased(db: Db, { appId, provider, ref }: ProviderRef): Promise<boolean> {
+export async function isLeased(db: HomeDb, { appId, provider, ref }: ProviderRef): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from provider_subscription
      where app_id = $1 and provider = $2 and ref = $3 and leased_until > clock_timestamp()`,
@@ -38,7 +38,7 @@ export async function isLeased(db: Db, { appId, provider, ref }: ProviderRef): P
 
 /** Whether the holder still has it; null: there is nothing to have. Until this transaction ends, nobody else takes it. */
 export async function holdsLease(
-  db: Db,
+  db: HomeDb,
   { appId, provider, ref }: ProviderRef,
   holder: string,
 ): Promise<boolean | null> {
@@ -50,7 +50,11 @@ export async function holdsLease(
   return rows[0]?.held ?? null
 }
 
-export async function endLease(db: Db, { appId, provider, ref }: ProviderRef, holder: string): Promise<void> {
+export async function endLease(
+  db: HomeDb,
+  { appId, provider, ref }: ProviderRef,
+  holder: string,
+): Promise<void> {
   await db.query(
     `update provider_subscription set version = version + 1, leased_by = null, leased_until = null
      where app_id = $1 and provider = $2 and ref = $3 and leased_by = $4`,

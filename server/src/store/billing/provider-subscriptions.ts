@@ -4,7 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Payment } from '../../domain/reversal.ts'
 import { APP_NOW } from '../apps/apps.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** The last known state of a provider's subscription. */
 export interface ProviderSubscriptionRow {
@@ -45,7 +45,7 @@ const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, m
   trial_ends_at as "trialEndsAt", billing_state as "billingState"`
 
 export async function findProviderSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   ref: string,
@@ -59,7 +59,7 @@ export async function findProviderSubscription(
 
 /** Many of them, in their order. */
 export async function findProviderSubscriptions(
-  db: Db,
+  db: HomeDb,
   refs: readonly ProviderRef[],
 ): Promise<(ProviderSubscriptionRow | undefined)[]> {
   const { rows } = await db.query<ProviderSubscriptionRow & { ord: number }>(
@@ -78,7 +78,7 @@ export async function findProviderSubscriptions(
  * Then it returns false: this state may be older than the stored one.
  */
 export async function writeProviderSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   ref: string,
@@ -123,7 +123,7 @@ export async function writeProviderSubscription(
 
 /** The same was paid for again later, so a plan paid in between does not replace it. */
 export async function notePaidAgain(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   ref: string,
@@ -138,7 +138,7 @@ export async function notePaidAgain(
 
 /** What a user pays or has paid for. */
 export async function providerSubscriptionsOfUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
 ): Promise<(ProviderSubscriptionRow & { provider: string; ref: string })[]> {
@@ -151,7 +151,11 @@ export async function providerSubscriptionsOfUser(
 }
 
 /** What of a user's a refund or a dispute has ended, by provider and id, with those payments. */
-export async function accessEnded(db: Db, appId: string, userUid: number): Promise<Map<string, Payment[]>> {
+export async function accessEnded(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+): Promise<Map<string, Payment[]>> {
   const { rows } = await db.query<{ key: string; reversals: Payment[] }>(
     `select provider || '/' || ref as key, coalesce(reversals, '[]') as reversals from provider_subscription
      where app_id = $1 and user_uid = $2 and access_ended_at is not null`,
@@ -170,7 +174,7 @@ export const STILL_CHARGED =
 
 /** The provider that still charges this customer for something of the user's; null: none does. */
 export async function chargedProvider(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   customerRef: string,
@@ -185,7 +189,7 @@ export async function chargedProvider(
 
 /** Subscriptions that may still change at the provider: all, or those that should have changed by now. */
 export async function liveProviderSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string | null,
   which: 'due' | 'all',
 ): Promise<ProviderRef[]> {
@@ -208,7 +212,7 @@ from provider_subscription s`
 
 /** What no longer renews, but was paid for until at most `days` ago: it may still be refunded or disputed. */
 export async function endedProviderSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string | null,
   days: number,
 ): Promise<AskAbout[]> {
@@ -222,7 +226,7 @@ export async function endedProviderSubscriptions(
 }
 
 /** Everything of an app of which a payment was refunded or disputed. */
-export async function reversedProviderSubscriptions(db: Db, appId: string): Promise<AskAbout[]> {
+export async function reversedProviderSubscriptions(db: HomeDb, appId: string): Promise<AskAbout[]> {
   const { rows } = await db.query<AskAbout>(`${ASK_ABOUT} where s.app_id = $1 and s.reversals is not null`, [
     appId,
   ])
@@ -230,7 +234,7 @@ export async function reversedProviderSubscriptions(db: Db, appId: string): Prom
 }
 
 /** Everything of an app of which a payment is due. */
-export async function pastDueProviderSubscriptions(db: Db, appId: string): Promise<AskAbout[]> {
+export async function pastDueProviderSubscriptions(db: HomeDb, appId: string): Promise<AskAbout[]> {
   const { rows } = await db.query<AskAbout>(
     `${ASK_ABOUT} where s.app_id = $1 and s.live and s.past_due_since is not null`,
     [appId],
@@ -239,7 +243,7 @@ export async function pastDueProviderSubscriptions(db: Db, appId: string): Promi
 }
 
 export async function providerSubscriptionsOf(
-  db: Db,
+  db: HomeDb,
   appId: string,
   provider: string,
   customerRef: string,

@@ -1,6 +1,6 @@
 import { timestamp } from '../connection/database.ts'
 import { firstRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowsOf } from '../connection/places.ts'
 
 // The lists behind the figures: newest first, in pages.
 
@@ -53,7 +53,7 @@ const LISTS: Record<RevenueList, { time: string; where: string; join?: string }>
 
 /** A page of one list, for what happened after `from`, up to `now`. */
 export async function listRevenue(
-  db: Db,
+  db: HomeDb,
   appId: string,
   list: RevenueList,
   span: { from: number; now: number },

@@ -1,6 +1,6 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
 import { timestamp } from '../connection/database.ts'
-import { type Db, implied } from '../connection/places.ts'
+import { type HomeDb, implied } from '../connection/places.ts'
 import { type ListedPayment, MONEY, OF_PAGE } from './payments.ts'
 
 // The lists behind sums of money that are not rows of their own: what recurs, and what was given back.
@@ -21,7 +21,7 @@ export interface MrrRow {
  * of a million.
  */
 export async function listMrr(
-  db: Db,
+  db: HomeDb,
   appId: string,
   now: number,
   after: { provider: string; ref: string } | null,
@@ -70,7 +70,12 @@ export interface RefundTotal {
 }
 
 /** What was given back after `from`, up to `now`, whenever it had been paid. */
-export async function refundTotals(db: Db, appId: string, from: number, now: number): Promise<RefundTotal[]> {
+export async function refundTotals(
+  db: HomeDb,
+  appId: string,
+  from: number,
+  now: number,
+): Promise<RefundTotal[]> {
   const { rows } = await db.query<RefundTotal>(
     `select provider, currency, count(*) as refunded, ${MONEY('sum(amount)')} as "refundedAmount" from ${TAKEN_BACK}
      where amount > 0 and at > $2 and at <= $3 group by provider, currency order by provider, currency`,
@@ -81,7 +86,7 @@ export async function refundTotals(db: Db, appId: string, from: number, now: num
 
 /** Newest first. */
 export async function listRefunds(
-  db: Db,
+  db: HomeDb,
   appId: string,
   span: { from: number; now: number },
   before: { at: number; seq: number } | null,

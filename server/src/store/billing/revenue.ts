@@ -1,7 +1,7 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
 import { timestamp } from '../connection/database.ts'
 import { allRows, sums } from '../connection/merge-answers.ts'
-import { type Db, rowOf, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 
 /** The live subscriptions of one package. */
 export interface PlanCount {
@@ -15,7 +15,7 @@ export interface PlanCount {
 }
 
 /** Reads every live subscription of the app. */
-export async function countByPackage(db: Db, appId: string, now: number): Promise<PlanCount[]> {
+export async function countByPackage(db: HomeDb, appId: string, now: number): Promise<PlanCount[]> {
   const ask = rowsOf<PlanCount>({
     text: `select s.package_id as "packageId",
        count(*) filter (where (s.trial_ends_at > $2) is not true and p.ref is null) as active,
@@ -59,7 +59,12 @@ const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
  * time: asked row by row, a year of 300,000 subscriptions took five seconds. Both are set apart first, so that no index
  * tempts PostgreSQL to join by the moment alone, which many may share.
  */
-export async function countMovements(db: Db, appId: string, from: number, now: number): Promise<Movements> {
+export async function countMovements(
+  db: HomeDb,
+  appId: string,
+  from: number,
+  now: number,
+): Promise<Movements> {
   const { began, ended, replaced, replacing } = await db.places.each(
     rowOf<Moved>({
       text: `with began as materialized (
@@ -82,7 +87,7 @@ export async function countMovements(db: Db, appId: string, from: number, now: n
 }
 
 /** What the providers charge for now, by price. */
-export async function chargedPrices(db: Db, appId: string, now: number): Promise<ChargedPrice[]> {
+export async function chargedPrices(db: HomeDb, appId: string, now: number): Promise<ChargedPrice[]> {
   const { rows } = await db.query<ChargedPrice>(
     `select c.provider, x.currency, x.amount, x.interval, c.state, c.trialing, c.quantity
      from (
@@ -108,7 +113,7 @@ export interface KeptFigures<Figures> {
 }
 
 export async function findFigures<Figures>(
-  db: Db,
+  db: HomeDb,
   appId: string,
   days: number,
 ): Promise<KeptFigures<Figures> | null> {
@@ -121,7 +126,7 @@ export async function findFigures<Figures>(
 }
 
 export async function keepFigures(
-  db: Db,
+  db: HomeDb,
   appId: string,
   days: number,
   asOf: number,
@@ -136,7 +141,7 @@ export async function keepFigures(
 }
 
 /** Whether nobody else is making figures of this app; held until the transaction ends. */
-export async function makesFiguresAlone(db: Db, appId: string): Promise<boolean> {
+export async function makesFiguresAlone(db: HomeDb, appId: string): Promise<boolean> {
   const { rows } = await db.query<{ alone: boolean }>(
     `select pg_try_advisory_xact_lock(hashtext('tollgate revenue'), hashtext($1)) as alone`,
     [appId],

@@ -4,7 +4,7 @@ import {
   type FeatureContent,
   type PackageContent,
 } from '../../domain/catalogue.ts'
-import type { Db, PlaceLayout } from '../connection/places.ts'
+import type { HomeDb, PlaceLayout } from '../connection/places.ts'
 
 export interface LoadedApp {
   version: number
@@ -58,7 +58,7 @@ const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.posit
    where last_for_all.position < p.history)`
 
 /** Everything that changes rarely, in one statement: one snapshot, so version and content match. */
-export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
+export async function loadApp(db: HomeDb, appId: string): Promise<LoadedApp | null> {
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `

@@ -1,13 +1,17 @@
 import type { Feature } from '../../domain/feature.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** False when the id is taken. */
-export async function insertFeature(db: Db, appId: string, feature: Feature): Promise<boolean> {
+export async function insertFeature(db: HomeDb, appId: string, feature: Feature): Promise<boolean> {
   return (await insertFeatures(db, appId, [feature])) === 1
 }
 
 /** In this order; returns how many had ids that were not taken. */
-export async function insertFeatures(db: Db, appId: string, features: readonly Feature[]): Promise<number> {
+export async function insertFeatures(
+  db: HomeDb,
+  appId: string,
+  features: readonly Feature[],
+): Promise<number> {
   const { rowCount } = await db.query(
     `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata)
      select $1, id, name, type, unit_label, unit_label_plural, metadata
@@ -27,7 +31,7 @@ export async function insertFeatures(db: Db, appId: string, features: readonly F
   return rowCount ?? 0
 }
 
-export async function updateFeature(db: Db, appId: string, feature: Feature): Promise<void> {
+export async function updateFeature(db: HomeDb, appId: string, feature: Feature): Promise<void> {
   await db.query(
     `update feature set name = $3, unit_label = $4, unit_label_plural = $5, metadata = $6
      where app_id = $1 and id = $2`,
@@ -42,7 +46,12 @@ export async function updateFeature(db: Db, appId: string, feature: Feature): Pr
   )
 }
 
-export async function archiveFeature(db: Db, appId: string, id: string, archived: boolean): Promise<void> {
+export async function archiveFeature(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  archived: boolean,
+): Promise<void> {
   await db.query(
     `update feature set archived_at = case when $3 then coalesce(archived_at, now()) end
      where app_id = $1 and id = $2`,
@@ -50,7 +59,7 @@ export async function archiveFeature(db: Db, appId: string, id: string, archived
   )
 }
 
-export async function deleteFeature(db: Db, appId: string, id: string): Promise<void> {
+export async function deleteFeature(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1 and kind = 'feature' and id = $2`, [appId, id])
   await db.query(`delete from feature where app_id = $1 and id = $2`, [appId, id])
 }

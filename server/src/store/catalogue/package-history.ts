@@ -1,7 +1,7 @@
 import type { HistoryContent } from '../../domain/catalogue.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** An entry of a package's history, also of one that was undone. */
 export interface HistoryRow extends HistoryContent {
@@ -14,7 +14,7 @@ const SELECT = `select position, kind, from_version as "from", to_version as "to
   undone_at as "undoneAt" from package_history`
 
 /** All that ever happened to the package's versions, oldest first. */
-export async function packageHistory(db: Db, appId: string, packageId: string): Promise<HistoryRow[]> {
+export async function packageHistory(db: HomeDb, appId: string, packageId: string): Promise<HistoryRow[]> {
   const { rows } = await db.query<HistoryRow>(
     `${SELECT} where app_id = $1 and package_id = $2 order by position`,
     [appId, packageId],
@@ -22,7 +22,7 @@ export async function packageHistory(db: Db, appId: string, packageId: string): 
   return rows
 }
 
-export async function packageOfMigration(db: Db, appId: string, id: string): Promise<string | null> {
+export async function packageOfMigration(db: HomeDb, appId: string, id: string): Promise<string | null> {
   const { rows } = await db.query<{ packageId: string }>(
     `select package_id as "packageId" from package_history where app_id = $1 and id = $2`,
     [appId, id],
@@ -32,7 +32,7 @@ export async function packageOfMigration(db: Db, appId: string, id: string): Pro
 
 /** Adds the next entry to the package's history; after a publication its `to` is the newest version. */
 export async function addToHistory(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packageId: string,
   entry: Omit<HistoryRow, 'undoneAt'>,
@@ -68,7 +68,7 @@ const entitlement = ({ featureId, limit, resetPeriod, overageEnabled }: Entitlem
   overageEnabled,
 })
 
-export async function markUndone(db: Db, appId: string, id: string, now: number): Promise<void> {
+export async function markUndone(db: HomeDb, appId: string, id: string, now: number): Promise<void> {
   await db.query(`update package_history set undone_at = $3 where app_id = $1 and id = $2`, [
     appId,
     id,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Entitlement, PackageEdit } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 interface MadePackage {
   id: string
@@ -12,12 +12,16 @@ interface MadePackage {
 }
 
 /** False when the id is taken. */
-export async function insertPackage(db: Db, appId: string, made: MadePackage): Promise<boolean> {
+export async function insertPackage(db: HomeDb, appId: string, made: MadePackage): Promise<boolean> {
   return (await insertPackages(db, appId, [made])) === 1
 }
 
 /** In this order; returns how many had ids that were not taken. */
-export async function insertPackages(db: Db, appId: string, made: readonly MadePackage[]): Promise<number> {
+export async function insertPackages(
+  db: HomeDb,
+  appId: string,
+  made: readonly MadePackage[],
+): Promise<number> {
   const { rowCount } = await db.query(
     `insert into package (app_id, id, name, is_addon, metadata, updated_at)
      select $1, id, name, is_addon, metadata, updated_at
@@ -37,7 +41,7 @@ export async function insertPackages(db: Db, appId: string, made: readonly MadeP
 }
 
 export async function updatePackageMetadata(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   metadata: JsonObject,
@@ -52,7 +56,7 @@ export async function updatePackageMetadata(
 }
 
 export async function setPackageDraft(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   draft: PackageEdit | null,
@@ -68,7 +72,7 @@ export async function setPackageDraft(
 
 /** Makes the edit the package's content and drops its draft. */
 export async function applyPackageEdit(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   edit: PackageEdit,
@@ -82,7 +86,7 @@ export async function applyPackageEdit(
   await insertPackageFeatures(db, appId, id, edit.features)
 }
 
-export async function publishPackage(db: Db, appId: string, id: string, now: number): Promise<void> {
+export async function publishPackage(db: HomeDb, appId: string, id: string, now: number): Promise<void> {
   await db.query(
     `update package set status = 'PUBLISHED', first_published_at = $3, updated_at = $3 where app_id = $1 and id = $2`,
     [appId, id, timestamp(now)],
@@ -90,7 +94,7 @@ export async function publishPackage(db: Db, appId: string, id: string, now: num
 }
 
 /** When version 1 was published; null: not yet, or by a process that did not record it. */
-export async function firstPublishedAt(db: Db, appId: string, id: string): Promise<number | null> {
+export async function firstPublishedAt(db: HomeDb, appId: string, id: string): Promise<number | null> {
   const { rows } = await db.query<{ at: number | null }>(
     `select first_published_at as at from package where app_id = $1 and id = $2`,
     [appId, id],
@@ -98,7 +102,12 @@ export async function firstPublishedAt(db: Db, appId: string, id: string): Promi
   return rows[0]?.at ?? null
 }
 
-export async function archivePackage(db: Db, appId: string, id: string, archived: boolean): Promise<void> {
+export async function archivePackage(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  archived: boolean,
+): Promise<void> {
   await db.query(
     `update package set archived_at = case when $3 then coalesce(archived_at, now()) end
      where app_id = $1 and id = $2`,
@@ -107,7 +116,7 @@ export async function archivePackage(db: Db, appId: string, id: string, archived
 }
 
 /** With what belongs to it alone. */
-export async function deletePackage(db: Db, appId: string, id: string): Promise<void> {
+export async function deletePackage(db: HomeDb, appId: string, id: string): Promise<void> {
   for (const table of ['package_feature', 'package_history', 'price']) {
     await db.query(`delete from ${table} where app_id = $1 and package_id = $2`, [appId, id])
   }
@@ -116,7 +125,7 @@ export async function deletePackage(db: Db, appId: string, id: string): Promise<
 }
 
 export function insertPackageFeatures(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   features: readonly Entitlement[],
@@ -126,7 +135,7 @@ export function insertPackageFeatures(
 
 /** Of packages that have none yet. */
 export async function insertFeaturesOfPackages(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packages: readonly { id: string; features: readonly Entitlement[] }[],
 ): Promise<void> {

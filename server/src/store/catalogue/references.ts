@@ -1,11 +1,11 @@
 import { timestamp } from '../connection/database.ts'
 import { sums } from '../connection/merge-answers.ts'
-import { type Db, rowOf } from '../connection/places.ts'
+import { type HomeDb, rowOf } from '../connection/places.ts'
 
 // What refers to something that is about to be archived or deleted.
 
 /** Waits for whoever is subscribing to the package, and makes the next one wait. False: there is no such package. */
-export async function lockPackage(db: Db, appId: string, id: string): Promise<boolean> {
+export async function lockPackage(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from package where app_id = $1 and id = $2 for update`, [
     appId,
     id,
@@ -21,7 +21,7 @@ export interface PackageReferences {
 }
 
 export async function packageReferences(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   now: number,
@@ -43,7 +43,7 @@ export async function packageReferences(
 }
 
 /** The packages that granted the feature in an earlier version. */
-export async function packagesThatGranted(db: Db, appId: string, featureId: string): Promise<string[]> {
+export async function packagesThatGranted(db: HomeDb, appId: string, featureId: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select distinct package_id as id from package_history h
      where app_id = $1 and exists (
@@ -54,7 +54,7 @@ export async function packagesThatGranted(db: Db, appId: string, featureId: stri
 }
 
 /** Waits for whoever is making a payment link of the template. False: there is no such template. */
-export async function lockTemplate(db: Db, appId: string, id: string): Promise<boolean> {
+export async function lockTemplate(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from billing_template where app_id = $1 and id = $2 for update`,
     [appId, id],
@@ -63,7 +63,7 @@ export async function lockTemplate(db: Db, appId: string, id: string): Promise<b
 }
 
 /** How many payment links were made of a template, as far as they are kept. */
-export async function linksOfTemplate(db: Db, appId: string, id: string): Promise<number> {
+export async function linksOfTemplate(db: HomeDb, appId: string, id: string): Promise<number> {
   const { rows } = await db.query<{ links: number }>(
     `select count(*)::int as links from checkout_session where app_id = $1 and template_id = $2`,
     [appId, id],

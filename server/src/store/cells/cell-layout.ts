@@ -1,7 +1,7 @@
 import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from '../apps/apps.ts'
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { attachedBlocks, createPartition } from '../ledger/ledger-partitions.ts'
 import { BUCKETS, CELL_TABLES, foreignSchema, pathTo } from './cells.ts'
 import { dropForeignTables } from './remote-cells.ts'
@@ -14,7 +14,7 @@ export const schemaOf = (cell: number): string => `c${cell}`
 
 const TABLE_LIST = CELL_TABLES.map((name) => `'${name}'`).join(', ')
 
-export async function homeOf(db: Db): Promise<string> {
+export async function homeOf(db: HomeDb): Promise<string> {
   const { rows } = await db.query<{ home: string }>(
     `select relnamespace::regnamespace::text as home from pg_class where oid = 'cell'::regclass`,
   )
@@ -22,7 +22,7 @@ export async function homeOf(db: Db): Promise<string> {
 }
 
 /** Schemas that are in the way of cells: they exist, and are none. */
-export async function schemasTaken(db: Db, wanted: readonly string[]): Promise<string[]> {
+export async function schemasTaken(db: HomeDb, wanted: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select nspname as name from pg_namespace where nspname = any($1) and nspname not in (select schema from cell)`,
     [wanted],
@@ -125,7 +125,7 @@ export async function createCell(
 }
 
 /** The cell that a split of this one was cut short to; null: none was. */
-export async function cellOfUnfinishedSplit(db: Db, from: number): Promise<number | null> {
+export async function cellOfUnfinishedSplit(db: HomeDb, from: number): Promise<number | null> {
   const { rows } = await db.query<{ id: number }>(
     'select id from cell where split_from = $1 order by id limit 1',
     [from],
@@ -134,7 +134,7 @@ export async function cellOfUnfinishedSplit(db: Db, from: number): Promise<numbe
 }
 
 /** Nothing of the splits to these cells is left to be done. */
-export async function endSplits(db: Db, to: readonly number[]): Promise<void> {
+export async function endSplits(db: HomeDb, to: readonly number[]): Promise<void> {
   await db.query('update cell set split_from = null where id = any($1) and split_from is not null', [to])
 }
 
@@ -180,7 +180,7 @@ const together = (partitions: string): string => `
     max(sha256) as sha256
   from (${partitions}) p group by block`
 
-async function columnsOf(db: Db, table: string): Promise<string> {
+async function columnsOf(db: HomeDb, table: string): Promise<string> {
   const { rows } = await db.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
      where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
@@ -190,7 +190,7 @@ async function columnsOf(db: Db, table: string): Promise<string> {
 }
 
 /** Statements that give the tables of another schema all that `like` leaves out. */
-async function definitionsIn(db: Db, from: string): Promise<(schema: string) => string[]> {
+async function definitionsIn(db: HomeDb, from: string): Promise<(schema: string) => string[]> {
   const tables = `(select oid from pg_class where relnamespace = '${from}'::regnamespace and relname in (${TABLE_LIST}))`
   const { rows: constraints } = await db.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import pg, { escapeIdentifier as quoted } from 'pg'
-import type { Db, PlaceLayout } from '../connection/places.ts'
+import type { HomeDb, PlaceLayout } from '../connection/places.ts'
 
 // A cell is a schema with the tables of users, their subscriptions and their usage. With one cell, these tables are
 // beside all others, and nothing here costs anything. With several, their names in the common schema are views over all
@@ -65,7 +65,7 @@ export class Cells {
     return all.length === this.#all.length && all.every(same)
   }
 
-  async read(db: Pick<Db, 'query'>): Promise<void> {
+  async read(db: Pick<HomeDb, 'query'>): Promise<void> {
     const { rows } = await db.query<{ home: string; all: Cell[] }>(
       `select (select relnamespace::regnamespace::text from pg_class where oid = 'cell'::regclass) as home,
          (select coalesce(json_agg(json_build_object('schema', schema, 'remote', remote) order by id), '[]') from cell) as all`,

@@ -4,7 +4,7 @@ import { bumpAllVersions } from '../apps/apps.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Pool, TryAgain, type Tx } from '../connection/database.ts'
 import { awaitCommits, commitTogether } from '../connection/distributed-commits.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { homeOf } from './cell-layout.ts'
 import { BUCKET_INDEX, type Cell } from './cells.ts'
 import { holdLedgers } from './hold-ledger.ts'
@@ -16,12 +16,12 @@ import { holdLedgers } from './hold-ledger.ts'
 const COUNTED = ['usage_counter', 'usage_ledger', 'ledger_base'] as const
 
 /** Which cell each bucket is in. */
-export async function readBuckets(db: Db): Promise<number[]> {
+export async function readBuckets(db: HomeDb): Promise<number[]> {
   const { rows } = await db.query<{ cell: number }>('select cell from cell_bucket order by bucket')
   return rows.map(({ cell }) => cell)
 }
 
-export async function countCells(db: Db): Promise<number> {
+export async function countCells(db: HomeDb): Promise<number> {
   const { rows } = await db.query<{ count: number }>('select count(*) as count from cell')
   return rows[0]?.count ?? 0
 }
@@ -34,7 +34,7 @@ interface CellContent {
 }
 
 /** The cells, with an estimate of their users and the size of all their tables. */
-export async function cellContents(db: Db): Promise<CellContent[]> {
+export async function cellContents(db: HomeDb): Promise<CellContent[]> {
   const { rows } = await db.query<CellContent>(
     `select c.id, (select count(*) from cell_bucket b where b.cell = c.id) as buckets,
        (select greatest(reltuples, 0)::bigint from pg_class where oid = (c.schema || '.users')::regclass) as users,
@@ -105,7 +105,7 @@ export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: numb
 
 /** How many users each of these buckets of a cell has. */
 export async function countInBuckets(
-  db: Db,
+  db: HomeDb,
   schema: string,
   buckets: readonly number[],
 ): Promise<Map<number, number>> {
@@ -122,7 +122,7 @@ interface UserKey {
   uid: number
 }
 
-async function cellNumbered(db: Db, cell: number): Promise<Cell> {
+async function cellNumbered(db: HomeDb, cell: number): Promise<Cell> {
   const { rows } = await db.query<Cell>('select schema, remote from cell where id = $1', [cell])
   if (!rows[0]) throw new Error(`cell ${cell} does not exist`)
   return rows[0]

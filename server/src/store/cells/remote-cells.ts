@@ -1,7 +1,7 @@
 import { escapeLiteral, escapeIdentifier as quoted } from 'pg'
 import { StartError } from '../../domain/errors.ts'
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { BUCKET_INDEX, CELL_TABLES, foreignSchema } from './cells.ts'
 
 // Cells on other servers, by Citus: a cell is a distributed schema, whose tables Citus keeps together on one worker. This
@@ -24,7 +24,7 @@ interface Worker {
 export const nameOfWorker = ({ host, port }: Worker): string => `${host}:${port}`
 
 /** The workers of the Citus cluster that this server coordinates. */
-export async function findWorkers(db: Db): Promise<Worker[]> {
+export async function findWorkers(db: HomeDb): Promise<Worker[]> {
   const { rows: installed } = await db.query<{ name: string }>(
     `select extname as name from pg_extension where extname in ('citus', 'postgres_fdw')`,
   )
@@ -42,7 +42,7 @@ export async function findWorkers(db: Db): Promise<Worker[]> {
 }
 
 /** Where the cells on other servers are, by schema. */
-export async function workersOfCells(db: Db): Promise<Map<string, Worker>> {
+export async function workersOfCells(db: HomeDb): Promise<Map<string, Worker>> {
   const { rows: any } = await db.query(`select from cell where remote limit 1`)
   if (any.length === 0) return new Map()
   const { rows } = await db.query<Worker & { schema: string }>(
@@ -133,7 +133,7 @@ async function createForeignTables(tx: Tx, schema: string, home: string): Promis
   }
 }
 
-async function columnDefinitions(db: Db, table: string): Promise<string> {
+async function columnDefinitions(db: HomeDb, table: string): Promise<string> {
   const { rows } = await db.query<{ columns: string }>(
     `select string_agg(format('%I %s%s', attname, format_type(atttypid, atttypmod),
        case when attcollation <> t.typcollation then ' collate ' || attcollation::regcollation end), ', ' order by attnum) as columns
@@ -150,7 +150,7 @@ export async function dropForeignTables(tx: Tx, schema: string): Promise<void> {
 }
 
 /** The worker that has a cell. */
-async function workerOf(db: Db, schema: string): Promise<Worker> {
+async function workerOf(db: HomeDb, schema: string): Promise<Worker> {
   const { rows } = await db.query<Worker>(
     `select nodename as host, nodeport as port from citus_shards where table_name = $1::regclass limit 1`,
     [`${schema}.users`],
@@ -160,7 +160,7 @@ async function workerOf(db: Db, schema: string): Promise<Worker> {
 }
 
 /** Takes a cell to another worker while it is in use. Whoever writes there waits for the last moment of it. */
-export async function moveCell(db: Db, schema: string, to: Worker): Promise<void> {
+export async function moveCell(db: HomeDb, schema: string, to: Worker): Promise<void> {
   await db.query(`select citus_schema_move($1::regnamespace, $2::text, $3::int)`, [schema, to.host, to.port])
 }
 
@@ -253,7 +253,7 @@ end $$`
 }
 
 /** Numbers for new rows, rising. */
-export async function takeNumbers(db: Db, sequence: string, count: number): Promise<number[]> {
+export async function takeNumbers(db: HomeDb, sequence: string, count: number): Promise<number[]> {
   const { rows } = await db.query<{ number: number }>(
     `select nextval($1::regclass) as number from generate_series(1, $2)`,
     [sequence, count],

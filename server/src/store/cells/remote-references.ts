@@ -1,11 +1,11 @@
 import { TryAgain } from '../connection/database.ts'
-import type { Db, OwnBillingId, PaidBy } from '../connection/places.ts'
+import type { HomeDb, OwnBillingId, PaidBy } from '../connection/places.ts'
 
 // Replaces, for a cell on another server, foreign keys and triggers that do not reach it.
 
 /** Holds what new subscriptions refer to until the transaction ends. */
 export async function holdReferences(
-  db: Db,
+  db: HomeDb,
   home: string,
   appId: string,
   packageIds: readonly string[],
@@ -28,7 +28,7 @@ export async function holdReferences(
 
 /** Stores which users have which billing ids now, given those they had before. */
 export async function noteBillingIds(
-  db: Db,
+  db: HomeDb,
   home: string,
   appId: string,
   before: readonly OwnBillingId[],

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { escapeIdentifier as quoted } from 'pg'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_PREPARED_WAIT_MS } from '../../domain/limits.ts'
-import type { Db } from './places.ts'
+import type { HomeDb } from './places.ts'
 
 // Transactions that commit on this server and on another, by Citus.
 
@@ -12,7 +12,7 @@ import type { Db } from './places.ts'
  * no row: a connection over which rows were merely copied is not prepared (13.2).
  */
 export async function commitTogether(
-  tx: Pick<Db, 'query'>,
+  tx: Pick<HomeDb, 'query'>,
   home: string,
   schemas: readonly string[],
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function commitTogether(
  * prepared there, then committed here, and only then committed there: in between, or for longer if that server was lost
  * at that moment, it is missing there although it happened.
  */
-export async function awaitCommits(db: Pick<Db, 'query'>, schema: string): Promise<void> {
+export async function awaitCommits(db: Pick<HomeDb, 'query'>, schema: string): Promise<void> {
   let missing = await preparedIn(db, schema)
   for (let [waited, wait] = [0, FIRST_WAIT_MS]; missing.length > 0; ) {
     if (waited >= MAX_PREPARED_WAIT_MS) throw unavailable('User temporarily unavailable; retry.')
@@ -42,7 +42,7 @@ const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50
 
 /** What is being committed on the server of a cell. Citus passes the function on with the question about one of its tables. */
-async function preparedIn(db: Pick<Db, 'query'>, schema: string): Promise<string[]> {
+async function preparedIn(db: Pick<HomeDb, 'query'>, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ names: string[] | null }>(
     `select (select array_agg(p.gid) from pg_prepared_xact() p where starts_with(p.gid, 'citus_')) as names
      from ${quoted(schema)}.ledger_partition limit 1`,

@@ -1,12 +1,12 @@
-import type { Db } from './places.ts'
+import type { HomeDb } from './places.ts'
 
 /** Fails if there is no connection to be had, or no answer on it. */
-export async function answers(db: Db): Promise<void> {
+export async function answers(db: HomeDb): Promise<void> {
   await db.query('select')
 }
 
 /** Reads a row and writes it; fails if either fails. */
-export async function readAndWrite(db: Db): Promise<void> {
+export async function readAndWrite(db: HomeDb): Promise<void> {
   await db.query(
     `insert into liveness (only_row, written_at) values (true, now())
      on conflict (only_row) do update set written_at = now()`,

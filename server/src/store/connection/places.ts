@@ -8,12 +8,12 @@ import type { Merge } from './merge-answers.ts'
 type Queryable = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
 
 /** A pool or one of its connections, for tables that exist once. */
-export type Db = Queryable & { readonly places: UserPlaces }
+export type HomeDb = Queryable & { readonly places: UserPlaces }
 
 declare const userTables: unique symbol
 
 /** The same, on which the names of user tables lead to those of the users concerned. */
-export type UserDb = Db & { readonly [userTables]: true }
+export type UserDb = HomeDb & { readonly [userTables]: true }
 
 /** The same in a transaction. */
 export type UserTx = UserDb & pg.PoolClient & { readonly places: SessionPlaces }
@@ -174,21 +174,21 @@ export const ONE_PLACE: PlacesFactory = {
 /** Reads the rows of a statement. */
 export const rowsOf =
   <Row extends pg.QueryResultRow>(statement: pg.QueryConfig) =>
-  async (db: Db): Promise<Row[]> =>
+  async (db: HomeDb): Promise<Row[]> =>
     (await db.query<Row>(statement)).rows
 
 /** Reads the only row of a statement. */
 export const rowOf =
   <Row extends pg.QueryResultRow>(statement: pg.QueryConfig) =>
-  async (db: Db): Promise<Row> => {
+  async (db: HomeDb): Promise<Row> => {
     const [row] = await rowsOf<Row>(statement)(db)
     if (!row) throw new Error('a statement of one row returned none')
     return row
   }
 
 /** A condition that follows from a join: other servers are sent conditions, but no joins. */
-export const implied = (db: Db, condition: string): string =>
+export const implied = (db: HomeDb, condition: string): string =>
   db.places.acrossServers ? `and ${condition}` : ''
 
 /** The table by which the owner of a billing id is found. */
-export const billingIdOwners = (db: Db): string => (db.places.acrossServers ? 'user_billing_id' : 'users')
+export const billingIdOwners = (db: HomeDb): string => (db.places.acrossServers ? 'user_billing_id' : 'users')

@@ -1,6 +1,6 @@
 import pg, { type Connection, type Submittable } from 'pg'
 import type { Pool, Tx } from './database.ts'
-import type { Db } from './places.ts'
+import type { HomeDb } from './places.ts'
 import { writeSettings } from './transaction-settings.ts'
 
 /** A row as PostgreSQL sends it: its columns as text, in order. */
@@ -30,7 +30,7 @@ export class Prepared<Row extends Texts> {
   }
 
   /** The same on any connection of a pool. */
-  async runOn(db: Db, values: Texts): Promise<Row[]> {
+  async runOn(db: HomeDb, values: Texts): Promise<Row[]> {
     if (!(db instanceof pg.Pool)) return this.run(db as Tx, values)
     const client = await (db as Pool).connect()
     try {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Monotonic } from '../../domain/clocks.ts'
 import type { Pool } from './database.ts'
-import type { Db } from './places.ts'
+import type { HomeDb } from './places.ts'
 import { TIMELINE } from './primary.ts'
 
 /** Pools for the kinds of reads there are, all to the same server. */
@@ -93,7 +93,7 @@ export class Replica {
   }
 }
 
-async function placeOf(primary: Db): Promise<Place> {
+async function placeOf(primary: HomeDb): Promise<Place> {
   const { rows } = await primary.query<Place>(
     `select pg_current_wal_lsn()::text as lsn, ${TIMELINE} as timeline,
        (select timeline from liveness) as noted, (select system_identifier::text from pg_control_system()) as system`,
@@ -102,7 +102,7 @@ async function placeOf(primary: Db): Promise<Place> {
   return rows[0]
 }
 
-async function note(primary: Db, timeline: number): Promise<void> {
+async function note(primary: HomeDb, timeline: number): Promise<void> {
   await primary.query(
     `insert into liveness (only_row, written_at, timeline) values (true, now(), $1)
      on conflict (only_row) do update set timeline = excluded.timeline`,
@@ -115,7 +115,7 @@ async function note(primary: Db, timeline: number): Promise<void> {
  * note of the new timeline.
  */
 async function standingAt(
-  replica: Db,
+  replica: HomeDb,
   { lsn, timeline, system }: Place,
 ): Promise<{ following: boolean; reached: boolean }> {
   const { rows } = await replica.query<{ following: boolean; reached: boolean }>(

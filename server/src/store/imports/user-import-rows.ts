@@ -2,7 +2,7 @@ import type { KnownAs } from '../../domain/personal-data.ts'
 import { isCharged, STILL_CHARGED } from '../billing/provider-subscriptions.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
-import { billingIdOwners, type Db, implied } from '../connection/places.ts'
+import { billingIdOwners, type HomeDb, implied } from '../connection/places.ts'
 
 /** The outcome of a row of the file. */
 export const IMPORT_OUTCOMES = ['BAD', 'UNCHANGED', 'CHANGE', 'APPLIED', 'REFUSED', 'UNDONE', 'KEPT'] as const
@@ -59,7 +59,7 @@ interface Staged {
  * the same user, or gives its billing id to another.
  */
 export async function stageRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   importId: string,
   rows: readonly StagedRow[],
@@ -122,7 +122,7 @@ export interface BadRow {
 }
 
 export async function insertBadRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   importId: string,
   rows: readonly BadRow[],
@@ -144,7 +144,7 @@ export async function insertBadRows(
 
 /** Which of these users an earlier row of the import already names. */
 export async function usersInImport(
-  db: Db,
+  db: HomeDb,
   appId: string,
   importId: string,
   ids: readonly string[],
@@ -194,7 +194,7 @@ export const knownTimes = (knownAs: readonly KnownAs[]) => [
 
 /** Deletes the next rows after that line; returns the last, or null when there are no more. */
 export async function deleteRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   importId: string,
   after: number,
@@ -214,7 +214,7 @@ export async function deleteRows(
 
 /** By line, starting after `after`. */
 export async function listImportRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   importId: string,
   outcome: ImportOutcome | null,

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export const IMPORT_STATES = [
   'READING',
@@ -52,7 +52,7 @@ const SELECT = `select id, case when ${LEFT} then ${STATE_LEFT} else state end a
 
 /** False when the id is taken. */
 export async function insertUserImport(
-  db: Db,
+  db: HomeDb,
   appId: string,
   made: { id: string; memberEmail: string; bytesTotal: number },
 ): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function insertUserImport(
 }
 
 /** Removes all but the last `keep` from the list, and those still at work; their rows are deleted later. */
-export async function dropImports(db: Db, appId: string, keep: number): Promise<string[]> {
+export async function dropImports(db: HomeDb, appId: string, keep: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update user_import set dropped = true where app_id = $1 and not dropped and seq <= (
        select seq from user_import where app_id = $1 and not dropped order by seq desc offset $2 limit 1)
@@ -76,23 +76,23 @@ export async function dropImports(db: Db, appId: string, keep: number): Promise<
 }
 
 /** Only once its rows are deleted: until then its id is taken. */
-export async function deleteUserImport(db: Db, appId: string, id: string): Promise<void> {
+export async function deleteUserImport(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from user_import where app_id = $1 and id = $2 and dropped`, [appId, id])
 }
 
-export async function findUserImport(db: Db, appId: string, id: string): Promise<UserImport | null> {
+export async function findUserImport(db: HomeDb, appId: string, id: string): Promise<UserImport | null> {
   const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 and id = $2`, [appId, id])
   return rows[0] ?? null
 }
 
-export async function listUserImports(db: Db, appId: string): Promise<UserImport[]> {
+export async function listUserImports(db: HomeDb, appId: string): Promise<UserImport[]> {
   const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 order by seq desc`, [appId])
   return rows
 }
 
 /** With `from`: only if it is still in that state, since another process may have taken the work over. */
 export async function setImportState(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   state: ImportState,
@@ -108,12 +108,12 @@ export async function setImportState(
 }
 
 /** Reports that it is being worked on. */
-export async function touchImport(db: Db, appId: string, id: string): Promise<void> {
+export async function touchImport(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`update user_import set touched_at = now() where app_id = $1 and id = $2`, [appId, id])
 }
 
 export async function noteProgress(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   more: { bytesRead: number; rows: number; bad: number; unchanged: number; changed: number },

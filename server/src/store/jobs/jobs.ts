@@ -1,5 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** The background jobs, with their arguments. */
 export interface Jobs {
@@ -21,7 +21,7 @@ const JOB_ATTEMPTS = 19
 
 /** Queues a job, which runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
 export async function addJob<Name extends keyof Jobs>(
-  db: Db,
+  db: HomeDb,
   name: Name,
   told: Jobs[Name],
   key: string | null = null,
@@ -34,7 +34,7 @@ export async function addJob<Name extends keyof Jobs>(
 
 /** Queues many in one statement. */
 export async function addJobs<Name extends keyof Jobs>(
-  db: Db,
+  db: HomeDb,
   name: Name,
   told: readonly Jobs[Name][],
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function addJobs<Name extends keyof Jobs>(
  * once, however many ask for it.
  */
 export async function addJobForTurn<Name extends keyof Jobs>(
-  db: Db,
+  db: HomeDb,
   name: Name,
   told: Jobs[Name],
   seconds: number,
@@ -72,7 +72,7 @@ export interface WorkerBeat {
  * Reports these workers as alive and returns the numbers of all. Numbers start at random, so that a worker taken for
  * dead that comes back is not mistaken for its former self.
  */
-export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]> {
+export async function beat(db: HomeDb, ids: readonly string[]): Promise<WorkerBeat[]> {
   await db.query(
     `insert into job_worker as w (id, beats) select id, (random() * 1e15)::bigint from unnest($1::text[]) as id
      on conflict (id) do update set beats = w.beats + 1`,
@@ -83,7 +83,7 @@ export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]
 }
 
 /** Removes workers that have stopped, and frees the jobs of those that could not report theirs. */
-export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<void> {
+export async function forgetWorkers(db: HomeDb, ids: readonly string[]): Promise<void> {
   await db.query(
     `with gone as (delete from job_worker where id = any($1::text[]))
      select graphile_worker.force_unlock_workers($1::text[])`,
@@ -92,7 +92,7 @@ export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<voi
 }
 
 /** Frees the jobs of workers whose number has not changed since it was seen; the others are alive after all. */
-export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<void> {
+export async function freeJobsOf(db: HomeDb, dead: readonly WorkerBeat[]): Promise<void> {
   await db.query(
     `with gone as (delete from job_worker w using unnest($1::text[], $2::bigint[]) as d (id, beats)
        where w.id = d.id and w.beats = d.beats returning w.id)
@@ -102,7 +102,7 @@ export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<v
 }
 
 /** Whether this database already has job tables. */
-export async function hasJobs(db: Db): Promise<boolean> {
+export async function hasJobs(db: HomeDb): Promise<boolean> {
   const { rows } = await db.query<{ both: boolean }>(
     `select to_regclass('graphile_worker.jobs') is not null and to_regclass('job_worker') is not null as both`,
   )
@@ -110,7 +110,7 @@ export async function hasJobs(db: Db): Promise<boolean> {
 }
 
 /** Frees all locked jobs: for a start that finds no other process alive. */
-export async function freeAllJobs(db: Db): Promise<void> {
+export async function freeAllJobs(db: HomeDb): Promise<void> {
   await db.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
      where locked_by is not null having count(*) > 0`,
@@ -122,7 +122,7 @@ export async function freeAllJobs(db: Db): Promise<void> {
  * Frees jobs locked for so long that nobody will come back for them: their worker died before it reported a number.
  * graphile-worker itself would wait four hours.
  */
-export async function freeStrandedJobs(db: Db, minutes: number): Promise<void> {
+export async function freeStrandedJobs(db: HomeDb, minutes: number): Promise<void> {
   await db.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
      where locked_at < now() - make_interval(mins => $1) having count(*) > 0`,

@@ -1,11 +1,11 @@
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /**
  * Deletes at most `limit` rows older than `seconds`; returns how many. The oldest come first, by an index that exists
  * for another purpose where possible, so that a table without old rows costs a page or two.
  */
-export type Prune = (db: Db, seconds: number, limit: number) => Promise<number>
+export type Prune = (db: HomeDb, seconds: number, limit: number) => Promise<number>
 
 const pruneBy =
   (sql: string): Prune =>

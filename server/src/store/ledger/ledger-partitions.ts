@@ -1,5 +1,5 @@
 import { type Pool, type Tx, transactionOnce } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 // The ledger is partitioned by ranges of `seq`, one block of 2^40 each. A block is opened by moving the sequence to its
 // start. Nobody has to wait for that, and no entry is ever without a partition, however long nobody opens the next: the
@@ -12,7 +12,7 @@ const LAST_BLOCK = 2 ** 13 - 1
 export const partitionName = (block: number): string => `usage_ledger_${block}`
 
 /** The schema of a ledger on another server; null: it is on this one. */
-export async function remoteLedger(db: Db): Promise<string | null> {
+export async function remoteLedger(db: HomeDb): Promise<string | null> {
   const { rows } = await db.query<{ schema: string }>(
     `select schema from cell where remote and schema = current_schema()`,
   )
@@ -20,7 +20,7 @@ export async function remoteLedger(db: Db): Promise<string | null> {
 }
 
 /** Blocks that have a partition, in order. */
-export async function attachedBlocks(db: Db): Promise<number[]> {
+export async function attachedBlocks(db: HomeDb): Promise<number[]> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = 'usage_ledger'::regclass`,
@@ -32,7 +32,7 @@ export async function attachedBlocks(db: Db): Promise<number[]> {
 const SEQUENCE = `(select coalesce(pg_get_serial_sequence('usage_ledger', 'seq'), pg_get_serial_sequence('c0.usage_ledger', 'seq')))`
 
 /** The block that entries go to, and whether it has had any. */
-export async function currentBlock(db: Db): Promise<{ block: number; isEmpty: boolean }> {
+export async function currentBlock(db: HomeDb): Promise<{ block: number; isEmpty: boolean }> {
   const { rows: named } = await db.query<{ sequence: string }>(`select ${SEQUENCE} as sequence`)
   const { rows } = await db.query<{ last: number; used: boolean }>(
     `select last_value as last, is_called as used from ${named[0]?.sequence}`,
@@ -128,7 +128,7 @@ export interface LedgerPartition {
 }
 
 /** All partitions, retired ones too, oldest first. */
-export async function ledgerPartitions(db: Db): Promise<LedgerPartition[]> {
+export async function ledgerPartitions(db: HomeDb): Promise<LedgerPartition[]> {
   const isRemote = (await remoteLedger(db)) !== null
   const size = isRemote
     ? '0 as bytes, entries'

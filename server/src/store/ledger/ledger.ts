@@ -1,6 +1,6 @@
 import type { UsageAction } from '../../domain/usage.ts'
 import { anyRows, sums } from '../connection/merge-answers.ts'
-import { type Db, rowOf, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 
 export interface LedgerRow {
   seq: number
@@ -17,7 +17,7 @@ export interface LedgerRow {
  * primary key; an index over all of them would cost every recorded call.
  */
 export async function ledgerOfUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   featureIds: readonly string[],
@@ -38,7 +38,7 @@ export async function ledgerOfUser(
 
 /** How many of a user's entries of these features are no longer in the ledger: their partition was retired. */
 export async function countRetiredEntries(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   featureIds: readonly string[],

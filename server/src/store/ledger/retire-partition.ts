@@ -1,6 +1,6 @@
 import type { Pool, Tx } from '../connection/database.ts'
 import { awaitCommits } from '../connection/distributed-commits.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { withoutWaiting } from '../connection/without-waiting.ts'
 import { partitionName } from './ledger-partitions.ts'
 
@@ -23,7 +23,7 @@ export async function retireAlone(tx: Tx): Promise<boolean> {
 }
 
 /** False: another tool or a service is at it. */
-export async function holdRetirement(client: Db): Promise<boolean> {
+export async function holdRetirement(client: HomeDb): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>(
     `select pg_try_advisory_lock(hashtext('tollgate ledger retirement')) as held`,
   )
@@ -31,7 +31,7 @@ export async function holdRetirement(client: Db): Promise<boolean> {
 }
 
 /** Blocks that were closed more than `seconds` ago and still have their entries, oldest first. */
-export async function blocksToRetire(db: Db, seconds: number): Promise<number[]> {
+export async function blocksToRetire(db: HomeDb, seconds: number): Promise<number[]> {
   const { rows } = await db.query<{ block: number }>(
     `select block from (select *, lead(opened_at) over (order by block) as closed_at from ledger_partition) p
      where retired_at is null and closed_at <= now() - make_interval(secs => $1) order by block`,
@@ -73,7 +73,7 @@ export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
 }
 
 /** Whether nobody has deleted entries of a partition that is being retired, or retired it. */
-export async function isUntouched(db: Db, block: number): Promise<boolean> {
+export async function isUntouched(db: HomeDb, block: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from ledger_partition where block = $1 and retired_at is null and changes = 0`,
     [block],
@@ -91,7 +91,7 @@ async function holdUnretired(tx: Tx, block: number): Promise<boolean> {
 }
 
 /** Transactions that may be writing to the ledger, or to anything else on the other server that has it. */
-export async function ledgerWriters(db: Db, remote: string | null): Promise<string[]> {
+export async function ledgerWriters(db: HomeDb, remote: string | null): Promise<string[]> {
   if (remote !== null) {
     // From here on everybody there sees what this server has committed.
     await awaitCommits(db, remote)
@@ -140,7 +140,7 @@ export async function sumUp(tx: Tx, block: number, pagesAtOnce: number = PAGES_A
 const IS_UNCHANGED = (block: number) =>
   `retiring_at is not null and retired_at is null and changes = 0 and filenode is not distinct from ${FILE(block)}`
 
-async function extentOf(db: Db, block: number): Promise<{ from: number; pages: number }> {
+async function extentOf(db: HomeDb, block: number): Promise<{ from: number; pages: number }> {
   const { rows } = await db.query<{ from: number; pages: number }>(
     `select pages_summed as from, ${PAGES(block)} as pages from ledger_partition where block = $1`,
     [block],
@@ -148,7 +148,7 @@ async function extentOf(db: Db, block: number): Promise<{ from: number; pages: n
   return rows[0] ?? { from: 0, pages: 0 }
 }
 
-export const pagesOf = async (db: Db, block: number): Promise<number> => (await extentOf(db, block)).pages
+export const pagesOf = async (db: HomeDb, block: number): Promise<number> => (await extentOf(db, block)).pages
 
 /** All that a partition counted, exactly. */
 export interface Totals {
@@ -156,7 +156,7 @@ export interface Totals {
   delta: bigint
 }
 
-export async function totalsOf(db: Db, block: number): Promise<Totals> {
+export async function totalsOf(db: HomeDb, block: number): Promise<Totals> {
   const { rows } = await db.query<{ entries: string; delta: string }>(
     `select coalesce(sum(entries), 0)::text as entries, coalesce(sum(delta), 0)::text as delta
      from ledger_base where block = $1`,
@@ -166,7 +166,7 @@ export async function totalsOf(db: Db, block: number): Promise<Totals> {
 }
 
 /** The entries on some pages of a partition, each as a line of JSON. */
-export async function entriesOnPages(db: Db, block: number, from: number, to: number): Promise<string[]> {
+export async function entriesOnPages(db: HomeDb, block: number, from: number, to: number): Promise<string[]> {
   const { rows } = await db.query<{ line: string }>(
     `select row_to_json(e)::text as line from (
        select app_id as "appId", user_uid as "userUid", feature_id as "featureId", reset_period as "resetPeriod",
@@ -180,12 +180,12 @@ export async function entriesOnPages(db: Db, block: number, from: number, to: nu
 const MOVES = `hashtext('tollgate moves of users')`
 
 /** Keeps users where they are for as long as the connection is open. */
-export async function keepUsersInPlace(client: Db): Promise<void> {
+export async function keepUsersInPlace(client: HomeDb): Promise<void> {
   await client.query(`select pg_advisory_lock(${MOVES})`)
 }
 
 /** Whether users can be moved; if so, until the transaction ends. */
-export async function mayMoveUsers(tx: Db): Promise<boolean> {
+export async function mayMoveUsers(tx: HomeDb): Promise<boolean> {
   const { rows } = await tx.query<{ may: boolean }>(
     `select pg_try_advisory_xact_lock_shared(${MOVES}) as may`,
   )

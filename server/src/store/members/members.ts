@@ -1,6 +1,6 @@
 import type { Role } from '../../domain/role.ts'
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface Member {
   id: number
@@ -16,7 +16,10 @@ export interface Member {
 const SELECT = `select m.id, m.email, m.role, m.created_at as "createdAt",
   (select max(last_seen_at) from session where member_id = m.id) as "lastSeenAt" from member m`
 
-export async function findMember(db: Db, email: string): Promise<(Member & { passwordHash: string }) | null> {
+export async function findMember(
+  db: HomeDb,
+  email: string,
+): Promise<(Member & { passwordHash: string }) | null> {
   const { rows } = await db.query<Member & { passwordHash: string }>(
     `${SELECT.replace('m.id,', 'm.id, m.password_hash as "passwordHash",')} where m.email = $1`,
     [email],
@@ -24,26 +27,30 @@ export async function findMember(db: Db, email: string): Promise<(Member & { pas
   return rows[0] ?? null
 }
 
-export async function findMemberById(db: Db, id: number): Promise<Member | null> {
+export async function findMemberById(db: HomeDb, id: number): Promise<Member | null> {
   const { rows } = await db.query<Member>(`${SELECT} where m.id = $1`, [id])
   return rows[0] ?? null
 }
 
-export async function listMembers(db: Db): Promise<Member[]> {
+export async function listMembers(db: HomeDb): Promise<Member[]> {
   const sessions = `(select count(*) from session where member_id = m.id and expires_at > now()) as sessions`
   const { rows } = await db.query<Member>(`${SELECT.replace('m.id,', `${sessions}, m.id,`)} order by m.id`)
   return rows
 }
 
 /** Creates the first member, the owner. Null when there already is one. */
-export async function insertFirstMember(db: Db, email: string, passwordHash: string): Promise<Member | null> {
+export async function insertFirstMember(
+  db: HomeDb,
+  email: string,
+  passwordHash: string,
+): Promise<Member | null> {
   await lockMembers(db)
   return (await hasMembers(db)) ? null : insertMember(db, email, passwordHash, 'OWNER')
 }
 
 /** Null when the address is taken. */
 export async function insertMember(
-  db: Db,
+  db: HomeDb,
   email: string,
   passwordHash: string,
   role: Role,
@@ -57,7 +64,7 @@ export async function insertMember(
 }
 
 /** Members, and those who may become one. */
-export async function countPeople(db: Db, now: number): Promise<number> {
+export async function countPeople(db: HomeDb, now: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select (select count(*) from member) + (select count(*) from invitation where expires_at > $1) as count',
     [timestamp(now)],
@@ -66,26 +73,26 @@ export async function countPeople(db: Db, now: number): Promise<number> {
 }
 
 /** Changes that depend on the number of owners or members are serialised. */
-export async function lockMembers(db: Db): Promise<void> {
+export async function lockMembers(db: HomeDb): Promise<void> {
   await db.query(`lock table member in share row exclusive mode`)
 }
 
-export async function hasMembers(db: Db): Promise<boolean> {
+export async function hasMembers(db: HomeDb): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(`select exists (select from member) as found`)
   return rows[0]?.found ?? false
 }
 
-export async function setRole(db: Db, id: number, role: Role): Promise<void> {
+export async function setRole(db: HomeDb, id: number, role: Role): Promise<void> {
   await db.query(`update member set role = $2 where id = $1`, [id, role])
 }
 
-export async function setPassword(db: Db, id: number, passwordHash: string): Promise<void> {
+export async function setPassword(db: HomeDb, id: number, passwordHash: string): Promise<void> {
   await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
 }
 
 /** False when the password has been changed in between. */
 export async function replacePasswordHash(
-  db: Db,
+  db: HomeDb,
   id: number,
   { from, to }: { from: string; to: string },
 ): Promise<boolean> {
@@ -96,7 +103,7 @@ export async function replacePasswordHash(
   return rowCount === 1
 }
 
-export async function deleteMember(db: Db, id: number): Promise<void> {
+export async function deleteMember(db: HomeDb, id: number): Promise<void> {
   await db.query(`delete from session where member_id = $1`, [id])
   await db.query(`delete from member where id = $1`, [id])
 }
@@ -114,7 +121,7 @@ const INVITATION = `select id, email, role, invited_by as "invitedBy", created_a
   expires_at as "expiresAt" from invitation`
 
 /** Replaces an earlier invitation for the same address. */
-export async function insertInvitation(db: Db, invitation: Invitation, hash: Buffer): Promise<void> {
+export async function insertInvitation(db: HomeDb, invitation: Invitation, hash: Buffer): Promise<void> {
   await db.query(`delete from invitation where email = $1`, [invitation.email])
   await db.query(
     `insert into invitation (id, email, role, hash, invited_by, created_at, expires_at)
@@ -131,7 +138,7 @@ export async function insertInvitation(db: Db, invitation: Invitation, hash: Buf
   )
 }
 
-export async function listInvitations(db: Db, now: number): Promise<Invitation[]> {
+export async function listInvitations(db: HomeDb, now: number): Promise<Invitation[]> {
   const { rows } = await db.query<Invitation>(
     `${INVITATION} where expires_at > $1 order by created_at desc, id`,
     [timestamp(now)],
@@ -139,7 +146,7 @@ export async function listInvitations(db: Db, now: number): Promise<Invitation[]
   return rows
 }
 
-export async function findInvitation(db: Db, hash: Buffer, now: number): Promise<Invitation | null> {
+export async function findInvitation(db: HomeDb, hash: Buffer, now: number): Promise<Invitation | null> {
   const { rows } = await db.query<Invitation>(`${INVITATION} where hash = $1 and expires_at > $2`, [
     hash,
     timestamp(now),
@@ -147,12 +154,12 @@ export async function findInvitation(db: Db, hash: Buffer, now: number): Promise
   return rows[0] ?? null
 }
 
-export async function deleteInvitationsBy(db: Db, email: string): Promise<void> {
+export async function deleteInvitationsBy(db: HomeDb, email: string): Promise<void> {
   await db.query(`delete from invitation where invited_by = $1`, [email])
 }
 
 /** False when there is none: of two concurrent uses, one gets false. */
-export async function deleteInvitation(db: Db, id: string): Promise<boolean> {
+export async function deleteInvitation(db: HomeDb, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from invitation where id = $1`, [id])
   return rowCount === 1
 }

@@ -1,5 +1,5 @@
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 interface PasswordReset {
   memberId: number
@@ -10,7 +10,7 @@ interface PasswordReset {
 }
 
 /** Replaces an earlier link of the same member. */
-export async function putPasswordReset(db: Db, reset: PasswordReset, hash: Buffer): Promise<void> {
+export async function putPasswordReset(db: HomeDb, reset: PasswordReset, hash: Buffer): Promise<void> {
   await db.query(
     `insert into password_reset (member_id, hash, made_by, created_at, expires_at) values ($1, $2, $3, $4, $5)
      on conflict (member_id) do update set hash = excluded.hash, made_by = excluded.made_by,
@@ -21,7 +21,7 @@ export async function putPasswordReset(db: Db, reset: PasswordReset, hash: Buffe
 
 /** The member a link is for; null when there is no such link, or no longer. */
 export async function memberOfReset(
-  db: Db,
+  db: HomeDb,
   hash: Buffer,
   now: number,
 ): Promise<{ id: number; email: string } | null> {
@@ -34,7 +34,7 @@ export async function memberOfReset(
 }
 
 /** Uses a link up; of two concurrent uses, one gets false. */
-export async function takePasswordReset(db: Db, hash: Buffer, now: number): Promise<boolean> {
+export async function takePasswordReset(db: HomeDb, hash: Buffer, now: number): Promise<boolean> {
   const { rowCount } = await db.query(`delete from password_reset where hash = $1 and expires_at > $2`, [
     hash,
     timestamp(now),
@@ -42,10 +42,10 @@ export async function takePasswordReset(db: Db, hash: Buffer, now: number): Prom
   return rowCount === 1
 }
 
-export async function deletePasswordResetsBy(db: Db, maker: number): Promise<void> {
+export async function deletePasswordResetsBy(db: HomeDb, maker: number): Promise<void> {
   await db.query(`delete from password_reset where made_by = $1`, [maker])
 }
 
-export async function deletePasswordReset(db: Db, memberId: number): Promise<void> {
+export async function deletePasswordReset(db: HomeDb, memberId: number): Promise<void> {
   await db.query(`delete from password_reset where member_id = $1`, [memberId])
 }

@@ -1,5 +1,5 @@
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 /** `tries` at once, and one more every `everyMs`. */
 export interface Pace {
@@ -15,7 +15,7 @@ const CLOCK_SKEW_MS = 10 * 60 * 1000
  * concurrent tries of all processes are counted one by one. A time further ahead than tries could have put it was
  * written before the clock was set back, and is ignored.
  */
-export async function takeTry(db: Db, source: Buffer, now: number, pace: Pace): Promise<number> {
+export async function takeTry(db: HomeDb, source: Buffer, now: number, pace: Pace): Promise<number> {
   const { tries, everyMs } = pace
   const emptyAt = now + tries * everyMs
   await db.query(`delete from sign_in_pace where full_at <= $1`, [timestamp(now)])
@@ -45,13 +45,13 @@ export async function takeTry(db: Db, source: Buffer, now: number, pace: Pace): 
 }
 
 /** Returns a try that turned out not to be a guess. */
-export async function giveTryBack(db: Db, source: Buffer, { everyMs }: Pace): Promise<void> {
+export async function giveTryBack(db: HomeDb, source: Buffer, { everyMs }: Pace): Promise<void> {
   await db.query(`update sign_in_pace set full_at = full_at - $2::interval where source = $1`, [
     source,
     `${everyMs} milliseconds`,
   ])
 }
 
-export async function forgetTries(db: Db, source: Buffer): Promise<void> {
+export async function forgetTries(db: HomeDb, source: Buffer): Promise<void> {
   await db.query(`delete from sign_in_pace where source = $1`, [source])
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db, OwnBillingId, UserDb } from '../connection/places.ts'
+import type { HomeDb, OwnBillingId, UserDb } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 import type { UserRow } from '../users/users.ts'
 
@@ -20,7 +20,7 @@ const SELECT = `select uid, id, billing_id as "billingId", name, email, metadata
    from jsonb_array_elements(coalesce(former_ids, '[]')) f) as "formerIds"
 from users where app_id = $1 and id = $2`
 
-export async function findErasableUser(db: Db, appId: string, id: string): Promise<ErasableUser | null> {
+export async function findErasableUser(db: HomeDb, appId: string, id: string): Promise<ErasableUser | null> {
   const { rows } = await db.places.of(appId, id, (users) => users.query<ErasableUser>(SELECT, [appId, id]))
   return rows[0] ?? null
 }
@@ -55,7 +55,7 @@ export async function newestSubscriptionIds(
 
 /** The ids among these that another user has now. */
 export async function takenSince(
-  db: Db,
+  db: HomeDb,
   appId: string,
   uid: number,
   ids: readonly string[],
@@ -97,7 +97,7 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
   await db.places.noteBillingIds(appId, rows, [])
 }
 
-export async function deleteRecentUsage(db: Db, appId: string, ids: readonly string[]): Promise<void> {
+export async function deleteRecentUsage(db: HomeDb, appId: string, ids: readonly string[]): Promise<void> {
   await db.query(`delete from recent_usage where app_id = $1 and user_id = any($2)`, [appId, ids])
 }
 
@@ -106,7 +106,7 @@ export async function deleteRecentUsage(db: Db, appId: string, ids: readonly str
  * of the `free` ids they are of nobody else, with another if the id was theirs at that time.
  */
 export async function clearImportRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { uid, knownAs }: Pick<Person, 'uid' | 'knownAs'>,
   free: readonly string[],
@@ -120,7 +120,7 @@ export async function clearImportRows(
 }
 
 /** The entries stay: who did what, and when, but not to whom. */
-export async function clearAuditEntries(db: Db, appId: string, seqs: readonly number[]): Promise<void> {
+export async function clearAuditEntries(db: HomeDb, appId: string, seqs: readonly number[]): Promise<void> {
   await db.query(
     `update audit_entry set subject_id = null, before = null, after = null where app_id = $1 and seq = any($2)`,
     [appId, seqs],
@@ -128,7 +128,7 @@ export async function clearAuditEntries(db: Db, appId: string, seqs: readonly nu
 }
 
 /** A failed notice stays without its content: it says which payment to refund. */
-export async function deleteNotices(db: Db, appId: string, seqs: readonly number[]): Promise<void> {
+export async function deleteNotices(db: HomeDb, appId: string, seqs: readonly number[]): Promise<void> {
   await db.query(`delete from notice where app_id = $1 and seq = any($2) and state <> 'FAILED'`, [
     appId,
     seqs,
@@ -140,7 +140,7 @@ export async function deleteNotices(db: Db, appId: string, seqs: readonly number
 }
 
 export async function replaceReceipt(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { scope, key }: { scope: string; key: string },
   results: Json,
@@ -154,7 +154,7 @@ export async function replaceReceipt(
 }
 
 export async function deleteReceipts(
-  db: Db,
+  db: HomeDb,
   appId: string,
   receipts: readonly { scope: string; key: string }[],
 ): Promise<void> {
@@ -166,7 +166,7 @@ export async function deleteReceipts(
 }
 
 /** Jobs about something that no longer exists. One that is running ends by itself, and is deleted then. */
-export async function deleteJobsAbout(db: Db, refs: readonly ProviderRef[]): Promise<void> {
+export async function deleteJobsAbout(db: HomeDb, refs: readonly ProviderRef[]): Promise<void> {
   await db.query(
     `delete from graphile_worker._private_jobs j using unnest($1::text[], $2::text[], $3::text[]) as r (app, provider, ref)
      where j.payload->>'appId' = r.app and j.payload->>'provider' = r.provider and j.payload->>'ref' = r.ref

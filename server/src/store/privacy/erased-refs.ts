@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 // What is left of the ids of deleted users. Providers' ids are long and random, so that a hash does not give them away.
 
@@ -12,7 +12,7 @@ const hashOf = ({ provider, ref }: Ref): string =>
     .update(JSON.stringify([provider, ref]))
     .digest('hex')
 
-export async function insertErasedRefs(db: Db, appId: string, refs: readonly Ref[]): Promise<void> {
+export async function insertErasedRefs(db: HomeDb, appId: string, refs: readonly Ref[]): Promise<void> {
   await db.query(
     `insert into erased_ref (app_id, hash) select $1, decode(h, 'hex') from unnest($2::text[]) as h
      on conflict do nothing`,
@@ -21,7 +21,7 @@ export async function insertErasedRefs(db: Db, appId: string, refs: readonly Ref
 }
 
 /** Whether any of these was a deleted user's, and none is the billing id of a user there is now. */
-export async function isErased(db: Db, appId: string, refs: readonly Ref[]): Promise<boolean> {
+export async function isErased(db: HomeDb, appId: string, refs: readonly Ref[]): Promise<boolean> {
   const { rowCount } = await db.query(
     `select where exists (select from erased_ref e join unnest($2::text[]) as h on e.hash = decode(h, 'hex')
          where e.app_id = $1)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
 import { anyRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowsOf } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 
 // Rows as they are, whatever columns they have: an export gives all that is stored.
@@ -29,7 +29,7 @@ const TABLES = {
 export type ExportedTable = keyof typeof TABLES
 
 export async function exportRows(
-  db: Db,
+  db: HomeDb,
   appId: string,
   { uid, knownAs }: Pick<Person, 'uid' | 'knownAs'>,
   name: ExportedTable,
@@ -46,7 +46,7 @@ export async function exportRows(
 }
 
 /** The user's own row. */
-export async function exportProfile(db: Db, appId: string, userUid: number): Promise<JsonObject | null> {
+export async function exportProfile(db: HomeDb, appId: string, userUid: number): Promise<JsonObject | null> {
   const { rows } = await db.query<{ row: JsonObject }>(
     `select to_json(u) as row from users u where app_id = $1 and uid = $2`,
     [appId, userUid],
@@ -56,7 +56,7 @@ export async function exportProfile(db: Db, appId: string, userUid: number): Pro
 
 /** Counters, in the order of their key. */
 export async function exportCounters(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   after: string,
@@ -75,7 +75,7 @@ export async function exportCounters(
 
 /** The ledger, feature by feature, oldest first. */
 export async function exportLedger(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   after: string,
@@ -93,7 +93,7 @@ export async function exportLedger(
 
 /** What entries counted that are no longer in the ledger, in the order of the key. */
 export async function exportRetiredUsage(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   after: string,

@@ -3,7 +3,7 @@ import { tokenOf } from '../../domain/personal-data.ts'
 import { AUDIT_COLUMNS, type AuditRow } from '../audit/audit.ts'
 import { USER_KINDS } from '../audit/snapshots.ts'
 import { NOTICE_COLUMNS, type NoticeRow } from '../billing/notices.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 // Records that may be about a user, found by their text: these tables have no index by user, and what is written all
 // day should not pay for what is rarely asked. Whether a record is about the user is for the rules to decide.
@@ -18,7 +18,7 @@ const within = (column: string, texts: string) =>
  * that; only the others have to be read.
  */
 export async function auditEntriesNaming(
-  db: Db,
+  db: HomeDb,
   appId: string,
   ids: readonly string[],
   after: number,
@@ -36,7 +36,7 @@ export async function auditEntriesNaming(
 
 /** Notices with one of these ids of the providers, starting after `after`. */
 export async function noticesNaming(
-  db: Db,
+  db: HomeDb,
   appId: string,
   refs: readonly string[],
   after: number,
@@ -64,7 +64,7 @@ export interface ReceiptRow {
  * token for the user.
  */
 export async function receiptsNaming(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   ids: readonly string[],

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
@@ -72,7 +72,7 @@ async function remove(
 ): Promise<string[] | null> {
   await tx.query('savepoint removal')
   try {
-    const removal = async (db: Db) => {
+    const removal = async (db: HomeDb) => {
       let removed: { id: string; billingId?: string | null }[] = []
       if (kind === 'user') await db.places.holdLedger()
       for (const text of REMOVALS[kind]) removed = (await db.query(text, [appId, ids])).rows

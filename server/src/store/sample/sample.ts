@@ -1,7 +1,7 @@
 import type { ResetPeriod } from '../../domain/period.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { allRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf, type UserDb } from '../connection/places.ts'
+import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
 
 /** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
@@ -171,7 +171,11 @@ export interface SampleCalls {
 }
 
 /** Activity is in real time, even for an app with a test clock. */
-export async function insertSampleCalls(db: Db, appId: string, calls: readonly SampleCalls[]): Promise<void> {
+export async function insertSampleCalls(
+  db: HomeDb,
+  appId: string,
+  calls: readonly SampleCalls[],
+): Promise<void> {
   await db.query(
     `insert into sample_activity (app_id, minute, checks, records)
      select $1, date_trunc('minute', now()) - c.ago * interval '1 minute', c.checks, c.records
@@ -183,7 +187,7 @@ export async function insertSampleCalls(db: Db, appId: string, calls: readonly S
 export type SampleKind = 'feature' | 'package' | 'price' | 'template' | 'user'
 
 export async function noteSample(
-  db: Db,
+  db: HomeDb,
   appId: string,
   kind: SampleKind,
   ids: readonly string[],
@@ -195,7 +199,7 @@ export async function noteSample(
   ])
 }
 
-export async function forgetSample(db: Db, appId: string): Promise<void> {
+export async function forgetSample(db: HomeDb, appId: string): Promise<void> {
   await db.query(`delete from sample_activity where app_id = $1`, [appId])
   await db.query(
     `delete from feature_activity where app_id = $1 and sample and feature_id in (
@@ -207,7 +211,7 @@ export async function forgetSample(db: Db, appId: string): Promise<void> {
 
 /** Of its users, including those they got since. */
 export async function countOfSampleUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
 ): Promise<{ subscriptions: number; payments: number }> {
   const count = (table: string) =>

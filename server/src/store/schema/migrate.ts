@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StartError } from '../../domain/errors.ts'
 import { type Pool, transactionOnce } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { withoutWaiting } from '../connection/without-waiting.ts'
 import { MIGRATION_FILES } from './migration-files.ts'
 
@@ -56,7 +56,7 @@ async function apply(pool: Pool, name: string, sql: string): Promise<void> {
 }
 
 /** The applied migrations, oldest first; none where there is no schema yet. */
-export async function appliedMigrations(db: Db): Promise<string[]> {
+export async function appliedMigrations(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query(`select where to_regclass('schema_migration') is not null`)
   if (rows.length === 0) return []
   const applied = await db.query<{ name: string }>('select name from schema_migration order by name')
@@ -64,7 +64,7 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 }
 
 /** Whether there is nothing to migrate. */
-export async function isMigrated(db: Db): Promise<boolean> {
+export async function isMigrated(db: HomeDb): Promise<boolean> {
   const applied = await appliedMigrations(db)
   return NAMES.every((name) => applied.includes(name))
 }

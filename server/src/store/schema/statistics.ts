@@ -1,11 +1,11 @@
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { TABLES } from './tables.ts'
 
 /** With fewer rows, any plan is fast. */
 const FEW_ROWS = 500
 
 /** The tables that have more than doubled since they were last analyzed, in all cells. */
-export async function grownTables(db: Db): Promise<string[]> {
+export async function grownTables(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_stat_user_tables s join pg_class c on c.oid = s.relid
      where c.relnamespace in (select current_schema()::regnamespace union all select schema::regnamespace from cell)
@@ -18,6 +18,6 @@ export async function grownTables(db: Db): Promise<string[]> {
 }
 
 /** Skipped if another process is analyzing the table, or holds a lock on it. */
-export async function analyze(db: Db, table: string): Promise<void> {
+export async function analyze(db: HomeDb, table: string): Promise<void> {
   await db.query(`analyze (skip_locked) ${table}`)
 }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import { escapeIdentifier as quoted } from 'pg'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { copyIn, copyOut } from './copy.ts'
 
 /**
@@ -69,7 +69,7 @@ const SCHEMAS = `(select current_schema()::regnamespace::oid
   union all select relnamespace from pg_class where oid = to_regclass('c0.ledger_partition'))`
 
 /** The existing tables, each after those it refers to, then the jobs. */
-export async function readTables(db: Db): Promise<TableColumns[]> {
+export async function readTables(db: HomeDb): Promise<TableColumns[]> {
   const { rows } = await db.query<TableColumns & { refersTo: string[] }>(
     `select c.relname as name,
        array(select attname::text from pg_attribute
@@ -139,7 +139,7 @@ export async function holdTables(
 }
 
 /** Whether some users are on other servers, which have no snapshot in common with this one. */
-export async function isOnSeveralServers(db: Db): Promise<boolean> {
+export async function isOnSeveralServers(db: HomeDb): Promise<boolean> {
   // A database of an earlier version has no such column.
   const { rowCount: known } = await db.query(
     `select from pg_attribute where attrelid = to_regclass('cell') and attname = 'remote'`,
@@ -150,7 +150,7 @@ export async function isOnSeveralServers(db: Db): Promise<boolean> {
 }
 
 /** Deletes what migrations put into new tables: a backup has all of it. */
-export async function emptyTables(client: ClientBase & Db): Promise<void> {
+export async function emptyTables(client: ClientBase & HomeDb): Promise<void> {
   const names = (await readTables(client)).filter(({ name }) => name !== JOBS)
   await client.query(`truncate ${names.map(({ name }) => quoted(name)).join(', ')}`)
 }
@@ -163,7 +163,7 @@ export interface Sequence {
   used: boolean
 }
 
-export async function readSequences(db: Db): Promise<Sequence[]> {
+export async function readSequences(db: HomeDb): Promise<Sequence[]> {
   const { rows } = await db.query<{ table: string; column: string; sequence: string }>(
     `select c.relname as "table", a.attname as "column", pg_get_serial_sequence(c.oid::regclass::text, a.attname) as sequence
      from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -182,7 +182,7 @@ export async function readSequences(db: Db): Promise<Sequence[]> {
   return sequences
 }
 
-export async function writeSequences(db: Db, sequences: readonly Sequence[]): Promise<void> {
+export async function writeSequences(db: HomeDb, sequences: readonly Sequence[]): Promise<void> {
   for (const { table, column, last, used } of sequences)
     await db.query(`select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4)`, [
       quoted(table),
@@ -193,7 +193,7 @@ export async function writeSequences(db: Db, sequences: readonly Sequence[]): Pr
 }
 
 /** The number of counters that differ from the sum of their ledger rows and of those that were retired. */
-export async function unbalancedCounters(db: Db): Promise<number> {
+export async function unbalancedCounters(db: HomeDb): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from (
        select from (
@@ -207,7 +207,7 @@ export async function unbalancedCounters(db: Db): Promise<number> {
 }
 
 /** Our tables that already exist, with their rows counted up to a thousand. */
-export async function findOccupied(db: Db): Promise<{ name: string; rows: number }[]> {
+export async function findOccupied(db: HomeDb): Promise<{ name: string; rows: number }[]> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = current_schema()::regnamespace
        and relname = any($1) order by 1`,
@@ -224,7 +224,7 @@ export async function findOccupied(db: Db): Promise<{ name: string; rows: number
 }
 
 /** The number of the service's connections to this database. */
-export async function connectedServices(db: Db): Promise<number> {
+export async function connectedServices(db: HomeDb): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from pg_stat_activity
      where datname = current_database() and application_name = 'tollgate' and pid <> pg_backend_pid()`,
@@ -232,12 +232,12 @@ export async function connectedServices(db: Db): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export async function analyzeTables(db: Db): Promise<void> {
+export async function analyzeTables(db: HomeDb): Promise<void> {
   await db.query(`analyze ${TABLES.map(quoted).join(', ')}`)
 }
 
 /** The database's own time, as ISO 8601. */
-export async function readTime(db: Db): Promise<string> {
+export async function readTime(db: HomeDb): Promise<string> {
   const { rows } = await db.query<{ at: string }>(
     `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
   )
@@ -245,7 +245,7 @@ export async function readTime(db: Db): Promise<string> {
 }
 
 /** Whether old entries have been replaced by their sums in some cells and not yet in others. */
-export async function ledgersDiffer(db: Db): Promise<boolean> {
+export async function ledgersDiffer(db: HomeDb): Promise<boolean> {
   const { rowCount: present } = await db.query(`select where to_regclass('cell') is not null`)
   if (present === 0) return false
   const { rows: cells } = await db.query<{ schema: string }>('select schema from cell order by id')

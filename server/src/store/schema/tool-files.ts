@@ -1,9 +1,9 @@
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 // What operators' tools need to know of their database to tell their own files from others'.
 
 /** Tells databases apart, also those of other servers: when its schema was made, and its number there. */
-export async function databaseId(db: Db): Promise<string> {
+export async function databaseId(db: HomeDb): Promise<string> {
   const { rows } = await db.query<{ id: string }>(
     `select left(md5(concat_ws(' ', oid, (select extract(epoch from min(applied_at)) from schema_migration))), 8) as id
      from pg_database where datname = current_database()`,
@@ -17,7 +17,7 @@ const BACKUPS = `hashtext('tollgate backup')`
  * Counts as a backup under way for as long as the session lasts, however that ends. If there is no other, `first` runs
  * before another can begin. Returns whether there was none.
  */
-export async function joinBackups(session: Db, first: () => Promise<void>): Promise<boolean> {
+export async function joinBackups(session: HomeDb, first: () => Promise<void>): Promise<boolean> {
   const { rows } = await session.query<{ alone: boolean }>(`select pg_try_advisory_lock(${BACKUPS}) as alone`)
   const alone = rows[0]?.alone === true
   if (alone) await first()

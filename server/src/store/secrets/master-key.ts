@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../../domain/errors.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { Keyring, parseMasterKeys } from './keyring.ts'
 import { hasSealedSecrets } from './secrets.ts'
 
@@ -15,7 +15,7 @@ interface MasterKeySettings {
 
 /** The master keys of this installation; generated at the first start on the embedded database. */
 export async function openKeyring(
-  db: Db,
+  db: HomeDb,
   { masterKey, masterKeyFile, madeIn }: MasterKeySettings,
   log: (message: string) => void,
 ): Promise<Keyring> {

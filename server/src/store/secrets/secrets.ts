@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { StartError } from '../../domain/errors.ts'
 import { type Pool, transaction } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { type Keyring, UnsealError } from './keyring.ts'
 
 const placeOf = (name: string) => JSON.stringify(['secret', name])
 
 /** A 256-bit secret, generated once per database on first use. */
-export async function secretNamed(db: Db, keyring: Keyring, name: string): Promise<Buffer> {
+export async function secretNamed(db: HomeDb, keyring: Keyring, name: string): Promise<Buffer> {
   await db.query(`insert into secret (name, value) values ($1, $2) on conflict do nothing`, [
     name,
     keyring.seal(placeOf(name), randomBytes(32)),
@@ -19,7 +19,7 @@ export async function secretNamed(db: Db, keyring: Keyring, name: string): Promi
 }
 
 /** Also false for a database without tables. */
-export async function hasSealedSecrets(db: Db): Promise<boolean> {
+export async function hasSealedSecrets(db: HomeDb): Promise<boolean> {
   const { rows: tables } = await db.query<{ found: boolean }>(
     `select to_regclass('secret') is not null as found`,
   )

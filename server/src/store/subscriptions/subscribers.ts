@@ -5,7 +5,7 @@ import type { Holder, LiveSubscription } from '../../domain/standing.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import { allRows, firstRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowsOf } from '../connection/places.ts'
 
 /** A user who currently holds a package, and in which version. */
 export interface Subscriber extends Versioned {
@@ -16,7 +16,7 @@ export interface Subscriber extends Versioned {
 
 /** The holders of a package, oldest subscription first, starting after `after`. */
 export async function liveSubscribers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packageId: string,
   now: number,
@@ -41,7 +41,7 @@ const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) 
 
 /** Of the `most` newest subscriptions to a package, those that are live; `more`: there are older ones. */
 export async function newestSubscribers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packageId: string,
   now: number,
@@ -61,7 +61,7 @@ export async function newestSubscribers(
 
 /** How many of the newest subscriptions to each of these packages are live, counted to `most`; `more`: there are others. */
 export async function countLive(
-  db: Db,
+  db: HomeDb,
   appId: string,
   packageIds: readonly string[],
   now: number,
@@ -91,7 +91,11 @@ export interface Person {
 }
 
 /** These users, by uid. */
-export async function peopleOf(db: Db, appId: string, uids: readonly number[]): Promise<Map<number, Person>> {
+export async function peopleOf(
+  db: HomeDb,
+  appId: string,
+  uids: readonly number[],
+): Promise<Map<number, Person>> {
   const find = rowsOf<Person & { uid: number }>({
     text: `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
     values: [appId, numberArray(uids, (uid) => uid)],
@@ -112,7 +116,7 @@ interface HeldSubscription extends LiveSubscription {
 
 /** What these users have now, by uid; with `planned`, also what they will have later. */
 export async function holders(
-  db: Db,
+  db: HomeDb,
   appId: string,
   uids: readonly number[],
   now: number,
@@ -157,7 +161,7 @@ export interface Counter {
 }
 
 /** The values of these counters, in order; 0 where there is none. */
-export async function usedOf(db: Db, appId: string, counters: readonly Counter[]): Promise<number[]> {
+export async function usedOf(db: HomeDb, appId: string, counters: readonly Counter[]): Promise<number[]> {
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
   // Joined by a column, not by the parameter: whatever the planner believes about the app, it uses the whole key.

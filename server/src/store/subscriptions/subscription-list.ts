@@ -1,6 +1,6 @@
 import { timestamp } from '../connection/database.ts'
 import { ascending, descending, firstScanned, type Scan, sums } from '../connection/merge-answers.ts'
-import { type Db, rowOf } from '../connection/places.ts'
+import { type HomeDb, rowOf } from '../connection/places.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
 /** What a subscription may be asked for: live ones of a kind, or those that are over. */
@@ -49,7 +49,7 @@ const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
   `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
     where p.app_id = $1 and p.live and p.past_due_since is not null))`
 
-const pastDueIn = (db: Db): PastDue => (db.places.acrossServers ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
+const pastDueIn = (db: HomeDb): PastDue => (db.places.acrossServers ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
 
 function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue): string {
   const live = isLive(now, s)
@@ -128,14 +128,14 @@ function wanted(
 
 /** In order; and if fewer than `limit` were found, after which row to go on looking. Null: that was all. */
 export async function filteredSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string,
   filter: SubscriptionFilter,
   from: Stretch,
   limit: number,
   now: number,
 ): Promise<Scan<SubscriptionRow>> {
-  const look = async (cell: Db): Promise<Scan<SubscriptionRow>> => {
+  const look = async (cell: HomeDb): Promise<Scan<SubscriptionRow>> => {
     const { stretch, order, values } = stretchOf(appId, filter, from)
     const found = [...values]
     const take = (value: unknown) => `$${found.push(value)}`
@@ -161,7 +161,7 @@ export async function filteredSubscriptions(
 
 /** Among the newest `most`, and whether there are more to look at. */
 export async function countSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string,
   filter: SubscriptionFilter,
   most: number,

@@ -1,7 +1,7 @@
 import type { Subscription } from '../../domain/subscription.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import { anyRows, firstRows } from '../connection/merge-answers.ts'
-import { type Db, rowsOf, type UserDb } from '../connection/places.ts'
+import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
 
 /** The provider and its id of what is paid for; null: created by hand. */
 export interface PaidFor {
@@ -137,7 +137,7 @@ async function insert(
 }
 
 export async function findSubscription(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
   now: number,
@@ -151,7 +151,7 @@ export async function findSubscription(
 }
 
 export async function subscriptionsOfUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number,
   now: number,
@@ -165,7 +165,7 @@ export async function subscriptionsOfUser(
 
 /** Oldest first, starting after `after`: all, or one user's. */
 export async function listSubscriptions(
-  db: Db,
+  db: HomeDb,
   appId: string,
   userUid: number | null,
   after: number,

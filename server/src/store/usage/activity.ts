@@ -1,6 +1,6 @@
 import { timestamp } from '../connection/database.ts'
 import { sums } from '../connection/merge-answers.ts'
-import { type Db, rowOf } from '../connection/places.ts'
+import { type HomeDb, rowOf } from '../connection/places.ts'
 
 export interface Calls {
   checks: number
@@ -8,7 +8,7 @@ export interface Calls {
 }
 
 /** Adds to the counts of this minute. Calls of an app that is being deleted since are forgotten. */
-export async function addActivity(db: Db, counts: ReadonlyMap<string, Calls>): Promise<void> {
+export async function addActivity(db: HomeDb, counts: ReadonlyMap<string, Calls>): Promise<void> {
   const rows = [...counts]
   await db.query(
     `insert into activity as a (app_id, minute, checks, records)
@@ -24,7 +24,7 @@ export type ActivityUnit = 'minute' | 'hour' | 'day'
 
 /** The counts by start of each unit of time; units without any are left out. */
 export async function activityBetween(
-  db: Db,
+  db: HomeDb,
   appId: string,
   unit: ActivityUnit,
   from: number,
@@ -57,7 +57,7 @@ const HELD = `join users u on u.app_id = r.app_id and u.id = r.user_id order by 
 const EXISTING = `where exists (select from users u where u.app_id = r.app_id and u.id = r.user_id
   and u.app_id = any($1) and u.id = any($2)) order by 1, 2, 3`
 
-export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): Promise<void> {
+export async function noteRecentUsage(db: HomeDb, recent: readonly RecentUsage[]): Promise<void> {
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
      select r.*, now() from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
@@ -82,13 +82,13 @@ export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): P
 }
 
 /** It knows a user by id, which another may take next. What a former user left under the new one is nobody's. */
-export async function moveRecentUsage(db: Db, appId: string, from: string, to: string): Promise<void> {
+export async function moveRecentUsage(db: HomeDb, appId: string, from: string, to: string): Promise<void> {
   await db.query(`delete from recent_usage where app_id = $1 and user_id = $2`, [appId, to])
   await db.query(`update recent_usage set user_id = $3 where app_id = $1 and user_id = $2`, [appId, from, to])
 }
 
 export async function listRecentUsage(
-  db: Db,
+  db: HomeDb,
   appId: string,
 ): Promise<(RecentUsage & { recordedAt: number })[]> {
   const { rows } = await db.query<RecentUsage & { recordedAt: number }>(
@@ -108,7 +108,7 @@ export interface Checklist {
   check: boolean
 }
 
-export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
+export async function readChecklist(db: HomeDb, appId: string): Promise<Checklist> {
   // By the key, whatever the statistics say: the table may be full of other apps' rows and have none of this app's.
   const any = (table: string, key: string, and = '') =>
     `(select true from ${table} where app_id = $1 ${and} order by app_id, ${key} limit 1) is not null`

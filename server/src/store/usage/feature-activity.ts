@@ -1,5 +1,5 @@
 import { timestamp } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import type { ActivityUnit } from './activity.ts'
 
 /** What was asked and recorded of one feature. */
@@ -18,7 +18,7 @@ export type CountedFeature = FeatureCalls & { appId: string; featureId: string }
 const COUNTS = ['checks', 'denied', 'records', 'units', 'refused'] as const
 
 /** Adds to the counts of this hour. A feature that was deleted meanwhile has none. */
-export async function addFeatureActivity(db: Db, counted: readonly CountedFeature[]): Promise<void> {
+export async function addFeatureActivity(db: HomeDb, counted: readonly CountedFeature[]): Promise<void> {
   await db.query(
     `insert into feature_activity as a (app_id, feature_id, hour, checks, denied, records, units, refused)
      select c.app_id, c.feature_id, date_trunc('hour', now()), c.checks, c.denied, c.records, c.units, c.refused
@@ -39,7 +39,7 @@ export async function addFeatureActivity(db: Db, counted: readonly CountedFeatur
 
 /** The counts by start of each unit of time; units without any are left out. */
 export async function featureActivityBetween(
-  db: Db,
+  db: HomeDb,
   appId: string,
   featureId: string,
   unit: Exclude<ActivityUnit, 'minute'>,
@@ -60,7 +60,7 @@ export type SampleFeatureCalls = FeatureCalls & { featureId: string; hoursAgo: n
 
 /** In real time, as all activity. */
 export async function insertSampleFeatureCalls(
-  db: Db,
+  db: HomeDb,
   appId: string,
   calls: readonly SampleFeatureCalls[],
 ): Promise<void> {

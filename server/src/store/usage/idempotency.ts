@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/metadata.ts'
 import type { Tx } from '../connection/database.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 
 export interface KeyName {
   appId: string
@@ -56,7 +56,7 @@ export async function storeResults(
 }
 
 /** The stored answers of these keys, in their order; null for a new key. */
-export async function readKeys(db: Db, keys: readonly KeyName[]): Promise<(Claim | null)[]> {
+export async function readKeys(db: HomeDb, keys: readonly KeyName[]): Promise<(Claim | null)[]> {
   const { rows } = await db.query<Claim & { ord: number }>({
     name: 'read-idempotency-keys',
     text: `select q.ord::int, i.request, i.results

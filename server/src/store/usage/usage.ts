@@ -1,12 +1,12 @@
 import type { ResetPeriod } from '../../domain/period.ts'
 import { TryAgain, timestamp } from '../connection/database.ts'
-import type { Db, UserDb } from '../connection/places.ts'
+import type { HomeDb, UserDb } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
 import { COUNTER_EXISTS } from './write-usage.ts'
 
 /** The usage of each period of that kind that started since `from`, by start. */
 export async function usageSince(
-  db: Db,
+  db: HomeDb,
   appId: string,
   user: { id: string; uid: number },
   featureId: string,

@@ -1,7 +1,7 @@
 import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { descending, firstScanned, type Scan } from '../connection/merge-answers.ts'
-import type { Db, UserDb } from '../connection/places.ts'
+import type { HomeDb, UserDb } from '../connection/places.ts'
 
 /** Replaces all overrides of a user, who is locked. */
 export async function storeOverrides(
@@ -19,7 +19,7 @@ export async function storeOverrides(
 
 /** Has checks of the feature read the counters of this reset period too. */
 export async function addOverridePeriod(
-  db: Db,
+  db: HomeDb,
   appId: string,
   featureId: string,
   resetPeriod: ResetPeriod,
@@ -43,14 +43,14 @@ interface Overridden {
  * fewer than `limit` were found, where to go on looking.
  */
 export async function usersWithOverride(
-  db: Db,
+  db: HomeDb,
   appId: string,
   featureId: string,
   before: number,
   limit: number,
   most: number,
 ): Promise<Scan<Overridden>> {
-  const look = async (cell: Db): Promise<Scan<Overridden>> => {
+  const look = async (cell: HomeDb): Promise<Scan<Overridden>> => {
     const stretch = `select uid, id, name, overrides from users
       where app_id = $1 and uid < $2 and overrides is not null order by uid desc`
     const { rows } = await cell.query<Overridden>(

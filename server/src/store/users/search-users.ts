@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import { parseTimestamp } from '../connection/database.ts'
 import { compareBytes, firstRows } from '../connection/merge-answers.ts'
-import type { Db } from '../connection/places.ts'
+import type { HomeDb } from '../connection/places.ts'
 import { Prepared } from '../connection/prepared.ts'
 import type { UserRow } from './users.ts'
 
@@ -108,7 +108,7 @@ function newStatement(name: string, after: FoundBy | null, byPart: boolean): Sta
  * text somewhere in these; of more, which ones is left open. One statement, whose later parts are not run once there are enough.
  */
 export async function searchUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   text: string,
   after: SearchCursor | null,
@@ -119,7 +119,7 @@ export async function searchUsers(
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
   const place = after ?? { key: '', uid: 0 }
   const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
-  const find = async (cell: Db) => {
+  const find = async (cell: HomeDb) => {
     const rows = await prepared.runOn(
       cell,
       values.map((value) => String(value(search))),

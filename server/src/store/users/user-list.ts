@@ -9,12 +9,12 @@ import {
   type Scan,
   sums,
 } from '../connection/merge-answers.ts'
-import { type Db, rowOf, rowsOf } from '../connection/places.ts'
+import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
 /** Newest first, starting before `before`. */
 export async function newestUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   before: number,
   limit: number,
@@ -32,7 +32,7 @@ export async function newestUsers(
 
 /** Oldest first, starting after `after`. */
 export async function oldestUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   after: number,
   limit: number,
@@ -52,7 +52,7 @@ export type NamedUser = ListedUser & { key: string }
 
 /** Those with a name, by its first 128 characters, starting after this name and user. */
 export async function usersByName(
-  db: Db,
+  db: HomeDb,
   appId: string,
   after: { key: string; uid: number },
   limit: number,
@@ -73,14 +73,14 @@ export async function usersByName(
 
 /** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
 export async function usersWithoutPlan(
-  db: Db,
+  db: HomeDb,
   appId: string,
   before: number,
   limit: number,
   most: number,
   now: number,
 ): Promise<Scan<ListedUser>> {
-  const look = async (cell: Db): Promise<Scan<ListedUser>> => {
+  const look = async (cell: HomeDb): Promise<Scan<ListedUser>> => {
     const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
     const { rows } = await cell.query<ListedUser>(
       `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
@@ -105,7 +105,7 @@ export async function usersWithoutPlan(
 
 /** These users, by uid. */
 export async function listedUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   uids: readonly number[],
 ): Promise<Map<number, ListedUser>> {
@@ -118,7 +118,7 @@ export async function listedUsers(
 
 /** Counted to `most`. */
 export async function countUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   most: number,
 ): Promise<{ count: number; more: boolean }> {

@@ -2,7 +2,7 @@ import type { Override } from '../../domain/override.ts'
 import type { User } from '../../domain/user.ts'
 import type { Tx } from '../connection/database.ts'
 import { allRows, anyRows, firstRows } from '../connection/merge-answers.ts'
-import { type Db, type OwnBillingId, rowsOf, type UserDb } from '../connection/places.ts'
+import { type HomeDb, type OwnBillingId, rowsOf, type UserDb } from '../connection/places.ts'
 import { moveRecentUsage } from '../usage/activity.ts'
 
 export interface UserRow extends User {
@@ -32,7 +32,7 @@ const OWN = `uid, billing_id as "billingId"`
  */
 const withFormerId = `jsonb_path_query_array(coalesce(former_ids, '[]') || $8::jsonb, '$[last - 99 to last]')`
 
-async function formerId(db: Db, id: string): Promise<string | undefined> {
+async function formerId(db: HomeDb, id: string): Promise<string | undefined> {
   const { rows } = await db.query<{ former: string }>(
     `select jsonb_build_object('id', $1::text, 'until', clock_timestamp())::text as former`,
     [id],
@@ -54,7 +54,7 @@ export async function updateUser(db: UserDb, appId: string, before: UserRow, use
   if (user.id !== before.id) await moveRecentUsage(db, appId, before.id, user.id)
 }
 
-export async function findUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
+export async function findUser(db: HomeDb, appId: string, id: string): Promise<UserRow | null> {
   const { rows } = await db.places.of(appId, id, (users) =>
     users.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and id = $2`, [appId, id]),
   )
@@ -63,7 +63,7 @@ export async function findUser(db: Db, appId: string, id: string): Promise<UserR
 
 /** The existing users among these ids, by id. */
 export async function findUsers(
-  db: Db,
+  db: HomeDb,
   appId: string,
   ids: readonly string[],
 ): Promise<Map<string, UserRow>> {
@@ -75,7 +75,7 @@ export async function findUsers(
 }
 
 export async function findListedUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   id: string,
 ): Promise<(UserRow & { createdAt: number }) | null> {
@@ -87,7 +87,7 @@ export async function findListedUser(
   return row ?? null
 }
 
-export async function findUserByUid(db: Db, appId: string, uid: number): Promise<UserRow | null> {
+export async function findUserByUid(db: HomeDb, appId: string, uid: number): Promise<UserRow | null> {
   const find = rowsOf<UserRow>({
     text: `select ${COLUMNS} from users where app_id = $1 and uid = $2`,
     values: [appId, uid],
@@ -97,7 +97,7 @@ export async function findUserByUid(db: Db, appId: string, uid: number): Promise
 
 /** The same, unless their app is being deleted or the key that signed the token is revoked. */
 export async function findTokenUser(
-  db: Db,
+  db: HomeDb,
   appId: string,
   uid: number,
   tokenKey: string,
@@ -130,7 +130,7 @@ export async function lockUserByUid(db: UserDb, appId: string, uid: number): Pro
 }
 
 /** Oldest first, starting after `after`. */
-export async function listUsers(db: Db, appId: string, after: number, limit: number): Promise<UserRow[]> {
+export async function listUsers(db: HomeDb, appId: string, after: number, limit: number): Promise<UserRow[]> {
   const ask = rowsOf<UserRow>({
     name: 'list-users',
     text: `select ${COLUMNS} from users where app_id = $1 and uid > $2 order by uid limit $3`,
@@ -142,7 +142,11 @@ export async function listUsers(db: Db, appId: string, after: number, limit: num
   )
 }
 
-export async function findUserByBillingId(db: Db, appId: string, billingId: string): Promise<UserRow | null> {
+export async function findUserByBillingId(
+  db: HomeDb,
+  appId: string,
+  billingId: string,
+): Promise<UserRow | null> {
   const find = rowsOf<UserRow>({
     text: `select ${COLUMNS} from users where app_id = $1 and billing_id = $2`,
     values: [appId, billingId],

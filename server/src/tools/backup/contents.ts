@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import { StartError } from '../../domain/errors.ts'
 import { atOneMoment, type Pool } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { appliedMigrations } from '../../store/schema/migrate.ts'
 import {
   holdTables,
@@ -53,7 +53,7 @@ export async function withContents<T>(
   })
 }
 
-async function contentsOf(client: ClientBase & Db, app: string): Promise<Contents> {
+async function contentsOf(client: ClientBase & HomeDb, app: string): Promise<Contents> {
   if (await ledgersDiffer(client))
     throw new StartError('Old ledger entries are being deleted or archived. Retry when that is done.')
   const takenAt = await readTime(client)

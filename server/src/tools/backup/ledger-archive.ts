@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { StartError } from '../../domain/errors.ts'
-import type { Db } from '../../store/connection/places.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { entriesOnPages, type Filed, pagesOf, type Totals } from '../../store/ledger/retire-partition.ts'
 import { databaseId } from '../../store/schema/tool-files.ts'
 import type { Undo } from './reach-database.ts'
@@ -64,7 +64,7 @@ export interface Archived extends Filed {
  * The caller is the only one who archives this database; what a killed attempt has left is removed.
  */
 export async function archivePartition(
-  db: Db,
+  db: HomeDb,
   path: string,
   head: ArchiveHead,
   totals: Totals,
@@ -91,13 +91,13 @@ export async function archivePartition(
 }
 
 class ArchiveLines {
-  readonly #db: Db
+  readonly #db: HomeDb
   readonly #head: ArchiveHead
   readonly #watch: Watch
   /** of all before the tail, once they have been read */
   sha256 = ''
 
-  constructor(db: Db, head: ArchiveHead, watch: Watch) {
+  constructor(db: HomeDb, head: ArchiveHead, watch: Watch) {
     this.#db = db
     this.#head = head
     this.#watch = watch
