@@ -18,7 +18,6 @@ export const LONGER: Record<string, string> = {
   'server/test/billing/followed-changes.test.ts': ONE_SETTING,
   'server/test/billing/price-changes.test.ts': ONE_SETTING,
   'server/test/billing/refunds.test.ts': ONE_SETTING,
-  'server/test/billing/revenue.test.ts': ONE_SETTING,
   'server/test/billing/sandbox.test.ts': ONE_SETTING,
   'server/test/billing/stripe.test.ts': ONE_SETTING,
   'server/test/bounds/connections.ts': ROWS,
