@@ -187,11 +187,16 @@ describe('gap: the audit log', () => {
   })
 
   it('has no entry for a mutation that was answered but changed nothing', async () => {
+    const removeAccount = () =>
+      server.dashboard.data(
+        'mutation { removeProviderAccount(appId: "audited", provider: "stripe") { provider } }',
+      )
+    await removeAccount()
     const before = await latest()
     const answered = await server.dashboard.data(`mutation {
-      unknown: recordUsage(appId: "audited", input: { userId: "anna", featureId: "nothing", delta: 1 }) { recorded }
-      tooMuch: recordUsage(appId: "audited", input: { userId: "anna", featureId: "calls", delta: -999999 }) { recorded }
-      removeOverride(appId: "audited", userId: "anna", featureId: "calls") { featureId }
+      unknown: recordUsage(appId: "audited", input: { userId: "bob", featureId: "nothing", delta: 1 }) { recorded }
+      tooMuch: recordUsage(appId: "audited", input: { userId: "bob", featureId: "calls", delta: -999999 }) { recorded }
+      removeOverride(appId: "audited", userId: "bob", featureId: "calls") { featureId }
       revokeInvitation(id: "nothing")
       signOutSession(id: "999999999")
     }`)
@@ -202,9 +207,7 @@ describe('gap: the audit log', () => {
       revokeInvitation: false,
       signOutSession: false,
     })
-    await server.dashboard.data(
-      'mutation { removeProviderAccount(appId: "audited", provider: "stripe") { provider } }',
-    )
+    await removeAccount()
     expect(await latest()).toEqual(before)
   })
 

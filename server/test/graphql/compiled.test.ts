@@ -16,7 +16,7 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { Client, type Variables } from '../harness/client.ts'
 import { expectAlike, isCompiled } from '../harness/differential.ts'
 import { holdJobs } from '../harness/hold-jobs.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { operationNames, wholeOperation } from '../harness/whole-operation.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 
@@ -31,7 +31,7 @@ let world: World
 let user: Client
 beforeAll(async () => {
   stripe = await startStripe()
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
   // What a job does meanwhile would make two answers differ.
   await holdJobs(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { stripe })
