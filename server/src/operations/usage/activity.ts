@@ -1,3 +1,4 @@
+import { isIdentifier } from '../../domain/identifier.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
@@ -28,13 +29,18 @@ export class Activity {
     let run = 0
     for (const { caller } of items) {
       if (caller.appId !== appId) {
-        if (run > 0) this.#of(appId)[kind] += run
+        this.#add(appId, kind, run)
         appId = caller.appId
         run = 0
       }
       run += 1
     }
-    if (run > 0) this.#of(appId)[kind] += run
+    this.#add(appId, kind, run)
+  }
+
+  /** An id that no app can have would make PostgreSQL refuse the counts of all others. */
+  #add(appId: string, kind: keyof Calls, calls: number): void {
+    if (calls > 0 && isIdentifier(appId)) this.#of(appId)[kind] += calls
   }
 
   /** Notes who used what, up to a limit per flush. Events of unknown or unmetered features have no consumption. */

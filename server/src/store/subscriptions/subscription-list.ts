@@ -42,8 +42,9 @@ const isLive = (now: string, s: string) =>
 type PastDue = (s: string) => string
 
 const IS_PAST_DUE: PastDue = (s) =>
-  `exists (select from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
-    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null)`
+  // Not as a join: PostgreSQL would read all subscriptions to find those of a few users.
+  `coalesce((select true from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
+    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null limit 1), false)`
 /** The same for a cell on another server, which is sent all that are. */
 const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
   `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p

@@ -33,6 +33,7 @@ interface PlannedSuccessor {
 /**
  * As of `now`, which every reader passes: a subscription that has not yet succeeded the one it follows is no row of its
  * own, only the `next` of that one.
+ * Users are looked up one by one: a hash join would read all of them for a page.
  */
 export const select = (now: string, rows = 'subscription s') => `
 select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", u.name as "userName", s.package_id as "packageId", s.is_addon as "isAddon",
@@ -40,7 +41,7 @@ select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", 
   s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
   n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt",
   n.provider as "nextProvider", n.cancel_at as "nextEndsAt", s.metadata
-from ${rows} join users u on u.app_id = s.app_id and u.uid = s.user_uid
+from ${rows} join lateral (select id, name from users where app_id = s.app_id and uid = s.user_uid offset 0) u on true
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
 export const isShown = (now: string, s = 's') => `(${s}.follows is null or ${s}.started_at <= ${now})`
