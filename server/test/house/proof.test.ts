@@ -150,7 +150,7 @@ describe('npm run proof, in short', () => {
 
   it('refuses options that it does not know', () => {
     expect(() => readOptions(['--only', 'kills,nonsense'], ['kills'])).toThrow('unknown scenario nonsense')
-    expect(() => readOptions(['--seconds', '0'], [])).toThrow('--seconds takes a whole number')
+    expect(() => readOptions(['--seconds', '0'], [])).toThrow('--seconds must be an integer')
     expect(readOptions(['--seconds', '9', '--seed', '3'], [])).toMatchObject({
       seconds: 9,
       seed: 3,
