@@ -20,7 +20,7 @@ const LINK = graphql(`
 interface LinkTesterProps {
   appId: string
   templateId: string
-  /** who is to pay, unless another is entered */
+  /** default payer */
   userId?: string
   onMade?: () => void
 }

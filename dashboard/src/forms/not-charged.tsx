@@ -23,7 +23,7 @@ interface Offered {
 
 interface NotChargedProps {
   appId: string
-  /** what is given away; free packages do not matter */
+  /** packages granted without a charge; free ones are ignored */
   packages: readonly (Offered | undefined)[]
   /** what happens instead of a charge */
   children: ReactNode
