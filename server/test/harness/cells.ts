@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells.ts'
+import { CELL_TABLES } from '../../src/store/cells/cells.ts'
 import { readBuckets } from '../../src/store/cells/move-users.ts'
+import { functionWriting } from '../../src/store/cells/remote-cells.ts'
 import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { publishPackage, type TestApp } from './catalogue.ts'
 import type { Client } from './client.ts'
@@ -91,4 +93,15 @@ export async function openLedgers({ pool, servers }: CellServers): Promise<[Pool
       pino({ level: 'silent' }),
     ),
   ) as [Pool, ...Pool[]]
+}
+
+/**
+ * Has the service treat the second cell as one on another server, without Citus: the function that writes usage there, the
+ * names under which it is read, and the note that it is remote.
+ */
+export async function pretendRemote(pool: Pool): Promise<void> {
+  const views = CELL_TABLES.map((table) => `create view c1_remote.${table} as select * from c1.${table}`)
+  await pool.query(`create schema c1_remote; ${views.join('; ')}`)
+  await pool.query(functionWriting('c1'))
+  await pool.query(`update cell set remote = true where schema = 'c1'; update app set version = version + 1`)
 }

@@ -6,12 +6,12 @@ import { recordBatch } from '../../src/operations/usage/record-batch.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import { placesIn } from '../../src/store/cells/cell-places.ts'
 import { CellUsage } from '../../src/store/cells/cell-usage.ts'
-import { CELL_TABLES, Cells } from '../../src/store/cells/cells.ts'
-import { functionWriting } from '../../src/store/cells/remote-cells.ts'
-import { openPool, type Pool, type Tx } from '../../src/store/connection/database.ts'
+import { Cells } from '../../src/store/cells/cells.ts'
+import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
+import { before, type SentStatement } from '../harness/before-statement.ts'
 import { publishPackage } from '../harness/catalogue.ts'
-import { type CellServers, openCellServers } from '../harness/cells.ts'
+import { type CellServers, openCellServers, pretendRemote } from '../harness/cells.ts'
 import type { Answer } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { directly, WAITING, withConnection } from '../harness/database.ts'
@@ -42,17 +42,6 @@ create trigger await_test before insert on audit_entry for each row execute func
 create trigger await_test before update on idempotency for each row execute function await_test()`
 
 type Layout = 'one cell' | 'several cells' | 'a cell on another server'
-
-/**
- * Has the service treat the second cell as one on another server, without Citus: the function that writes usage there, the
- * names under which it is read, and the note that it is remote.
- */
-async function pretendRemote(pool: Pool): Promise<void> {
-  const views = CELL_TABLES.map((table) => `create view c1_remote.${table} as select * from c1.${table}`)
-  await pool.query(`create schema c1_remote; ${views.join('; ')}`)
-  await pool.query(functionWriting('c1'))
-  await pool.query(`update cell set remote = true where schema = 'c1'; update app set version = version + 1`)
-}
 
 describe.each<{ layout: Layout }>([
   { layout: 'one cell' },
@@ -131,7 +120,7 @@ describe.each<{ layout: Layout }>([
     const [result] = await recordBatch(
       new CellUsage(known),
       new AppCache(monotonic),
-      beforeFirstWrite(client, async () => {
+      before(client, isWrite, async () => {
         changed = await change(userId)
       }),
       [pending],
@@ -199,21 +188,5 @@ describe.each<{ layout: Layout }>([
   })
 })
 
-/** The same connection, on which something happens before usage is first written. */
-function beforeFirstWrite(client: Tx, happens: () => Promise<void>): Tx {
-  let due = true
-  const query = (statement: unknown, ...rest: unknown[]) => {
-    const send = () => (client.query as (...all: unknown[]) => unknown)(statement, ...rest)
-    if (!due || !isWrite(statement)) return send()
-    due = false
-    return happens().then(send)
-  }
-  return new Proxy(client, {
-    get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
-  })
-}
-
-const isWrite = (statement: unknown): boolean =>
-  typeof statement === 'string'
-    ? statement.includes('.write_usage(')
-    : String((statement as { name?: string }).name).startsWith('write-usage')
+const isWrite = ({ name, text }: SentStatement): boolean =>
+  name.startsWith('write-usage') || text.includes('.write_usage(')

@@ -1,4 +1,5 @@
 import { escapeLiteral } from 'pg'
+import { numberArray, textArray } from '../connection/arrays.ts'
 import type { Tx } from '../connection/database.ts'
 import type { PlaceLayout } from '../connection/places.ts'
 import type { Question } from '../usage/holding-questions.ts'
@@ -112,7 +113,12 @@ export class CellUsage implements UsageStore {
         [cell.schema],
       )
       const here = new Set(rows.map(({ bucket }) => bucket))
-      return write(moves.filter((move) => here.has(cellRef(move).bucket)))
+      return write(
+        await withoutRenamed(
+          client,
+          moves.filter((move) => here.has(cellRef(move).bucket)),
+        ),
+      )
     })
   }
 
@@ -137,6 +143,22 @@ export class CellUsage implements UsageStore {
 function holding(home: string, moves: readonly CounterMove[]): string {
   const buckets = [...new Set(moves.map((move) => cellRef(move).bucket))].sort((a, b) => a - b)
   return `select from ${home}.cell_bucket where bucket in (${buckets.join(', ')}) order by bucket for key share`
+}
+
+/**
+ * The moves without new counters of users who are in another cell since their id changed. An existing counter that went
+ * with its user is not found; a new one would be left behind.
+ */
+async function withoutRenamed(client: Tx, moves: readonly CounterMove[]): Promise<readonly CounterMove[]> {
+  const starting = moves.filter(({ from }) => from === null)
+  if (starting.length === 0) return moves
+  const { rows } = await client.query<{ name: string }>(
+    `select app_id || ' ' || uid as name from users
+     where (app_id, uid) in (select * from unnest($1::text[], $2::bigint[])) order by uid for key share`,
+    [textArray(starting, ({ key }) => key.appId), numberArray(starting, ({ key }) => key.userUid)],
+  )
+  const here = new Set(rows.map(({ name }) => name))
+  return moves.filter(({ from, key }) => from !== null || here.has(`${key.appId} ${key.userUid}`))
 }
 
 const cellIn = ({ all, buckets }: PlaceLayout, bucket: number): Cell => all[buckets[bucket] ?? 0] as Cell
