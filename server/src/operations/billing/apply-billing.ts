@@ -66,7 +66,7 @@ export async function applyBilling(
   known: ProviderSubscriptionRow | null,
   payer: number | null,
 ): Promise<boolean> {
-  if (!known && said.standing === 'never') return true
+  if (!known && said.billingStatus === 'never') return true
   const { written, problem } = await apply(service, at, said, known, payer)
   if (problem !== null) throw new BillingProblem(at.ref, problem)
   return written
@@ -110,7 +110,8 @@ async function applyLocked(
   const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
   const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
   const bill = await billOf(tx, at, said, app.catalogue, now)
-  const pastDueSince = said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
+  const pastDueSince =
+    said.billingStatus === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
   const written = await writeProviderSubscription(tx, appId, provider, ref, {
     userUid: uid,
     customerRef: said.customer?.ref ?? known?.customerRef ?? null,
@@ -142,7 +143,7 @@ async function applyLocked(
   const changes = billingChanges(
     {
       ...said,
-      standing: withheld ? 'paused' : said.standing,
+      billingStatus: withheld ? 'paused' : said.billingStatus,
       provider,
       ref,
       packages,

@@ -32,7 +32,7 @@ export async function billOf(
   // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
   const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
   const unknown = unknownIn(charged)
-  const isLive = said.standing === 'live' || said.standing === 'past due'
+  const isLive = said.billingStatus === 'live' || said.billingStatus === 'past due'
   if (unknown !== undefined && isLive) {
     throw new BillingProblem(
       at.ref,
