@@ -1,6 +1,6 @@
 import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
-import { type Holder, type Standing, standingOf } from '../../domain/standing.ts'
+import { type Holder, type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { type Counter, holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
@@ -117,23 +117,23 @@ async function described(
     call.appId,
     found.map(({ uid }) => uid),
   )
-  const standings = found.map(({ holder }) => standingOf(catalogue, featureId, holder, now))
-  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, standings[i]))
+  const entitlements = found.map(({ holder }) => userEntitlement(catalogue, featureId, holder, now))
+  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, entitlements[i]))
   const used = await usedOf(pool, call.appId, counters)
   const usedBy = new Map(counters.map(({ uid }, i) => [uid, used[i] ?? 0]))
   return found.flatMap(({ uid, packageId }, i) => {
     const user = users.get(uid)
-    const standing = standings[i]
-    if (!user || !standing) return []
-    const metered = standing.kind === 'metered' ? standing : null
+    const entitlement = entitlements[i]
+    if (!user || !entitlement) return []
+    const metered = entitlement.kind === 'metered' ? entitlement : null
     return [
       {
         userId: user.id,
         userName: user.name,
         packageId,
         packageName: catalogue.packages.get(packageId)?.name ?? packageId,
-        denied: standing.kind === 'none',
-        overridden: standing.kind === 'none' || standing.byOverride,
+        denied: entitlement.kind === 'none',
+        overridden: entitlement.kind === 'none' || entitlement.byOverride,
         used: metered && (usedBy.get(uid) ?? 0),
         budget: metered?.allowance.budget ?? null,
         overageEnabled: metered?.allowance.overageEnabled ?? false,
@@ -143,10 +143,10 @@ async function described(
   })
 }
 
-function counterOf(uid: number, featureId: string, standing: Standing | undefined): Counter[] {
-  if (standing?.kind !== 'metered') return []
-  const { resetPeriod } = standing.allowance
-  return [{ uid, featureId, resetPeriod, periodStart: standing.period.start }]
+function counterOf(uid: number, featureId: string, entitlement: UserEntitlement | undefined): Counter[] {
+  if (entitlement?.kind !== 'metered') return []
+  const { resetPeriod } = entitlement.allowance
+  return [{ uid, featureId, resetPeriod, periodStart: entitlement.period.start }]
 }
 
 interface Place {

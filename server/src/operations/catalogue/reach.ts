@@ -6,8 +6,8 @@ import {
   type AccessChanged,
   accessChange,
   counterOf,
-  type StandingChange,
-  standingChanges,
+  type EntitlementChange,
+  entitlementChanges,
   type TouchedFeature,
 } from '../../domain/publish-impact.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
@@ -227,7 +227,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
       const holding = held.get(uid)
       if (movesAt === null || !holding) return []
       const at = Math.max(movesAt, now)
-      return standingChanges(catalogues, featureIds, heldAt(holding, at), at).map((change) => ({
+      return entitlementChanges(catalogues, featureIds, heldAt(holding, at), at).map((change) => ({
         uid,
         change,
       }))
@@ -249,7 +249,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
 
 interface Change {
   uid: number
-  change: StandingChange
+  change: EntitlementChange
 }
 
 interface Used {

@@ -1,6 +1,6 @@
 import { named, type Sentence, type SentencePart, say } from '../../domain/sentence.ts'
-import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { EVERYTHING, searchAudit } from '../../store/audit/audit-search.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
@@ -72,9 +72,9 @@ export async function nearLimits(call: Call, first: number | null | undefined): 
   const metered = recent.flatMap(({ userId, featureId }) => {
     const user = users.get(userId)
     if (!user) return []
-    const standing = standingOf(catalogue, featureId, held.get(user.uid) ?? null, now)
-    if (standing.kind !== 'metered' || standing.allowance.budget === null) return []
-    return [{ user, featureId, ...standing, budget: standing.allowance.budget }]
+    const entitlement = userEntitlement(catalogue, featureId, held.get(user.uid) ?? null, now)
+    if (entitlement.kind !== 'metered' || entitlement.allowance.budget === null) return []
+    return [{ user, featureId, ...entitlement, budget: entitlement.allowance.budget }]
   })
   const used = await usedOf(
     pool,

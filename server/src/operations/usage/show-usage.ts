@@ -23,9 +23,9 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
   const user = await foundUser(service.pool, appId, userId)
   foundFeature(app.catalogue, featureId)
   const found = await service.usage.read({ caller: call, userId, featureId })
-  if (found.standing.kind !== 'metered') return { current: null, past: [] }
+  if (found.entitlement.kind !== 'metered') return { current: null, past: [] }
 
-  const { allowance, anchor, period } = found.standing
+  const { allowance, anchor, period } = found.entitlement
   const past = pastPeriods(allowance.resetPeriod, anchor, found.now, MAX_PAST_PERIODS)
   const oldest = past.at(-1) ?? period
   const used = await usageSince(service.pool, appId, user, featureId, allowance.resetPeriod, oldest.start)

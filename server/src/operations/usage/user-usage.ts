@@ -1,7 +1,7 @@
 import { type Access, decideAccess } from '../../domain/access.ts'
 import type { Feature } from '../../domain/feature.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { standingOf } from '../../domain/standing.ts'
+import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { countRetiredEntries, type LedgerRow, ledgerOfUser } from '../../store/ledger/ledger.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -10,7 +10,7 @@ import { foundFeature, foundUser } from '../call/found.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
-/** A user's standing towards one feature of their packages. */
+/** A user's entitlement to one feature of their packages. */
 export interface GrantedFeature extends Access {
   feature: Feature
   resetPeriod: ResetPeriod | null
@@ -27,24 +27,24 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
   const { uid } = await foundUser(pool, appId, userId)
   const holder = (await holders(pool, appId, [uid], now)).get(uid) ?? null
   const granted = [...catalogue.features.values()]
-    .map((feature) => ({ feature, standing: standingOf(catalogue, feature.id, holder, now) }))
-    .filter(({ standing }) => standing.kind !== 'none')
+    .map((feature) => ({ feature, entitlement: userEntitlement(catalogue, feature.id, holder, now) }))
+    .filter(({ entitlement }) => entitlement.kind !== 'none')
   const used = await usedOf(
     pool,
     appId,
-    granted.map(({ feature, standing }) => ({
+    granted.map(({ feature, entitlement }) => ({
       uid,
       featureId: feature.id,
-      resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : 'NEVER',
-      periodStart: standing.kind === 'metered' ? standing.period.start : 0,
+      resetPeriod: entitlement.kind === 'metered' ? entitlement.allowance.resetPeriod : 'NEVER',
+      periodStart: entitlement.kind === 'metered' ? entitlement.period.start : 0,
     })),
   )
-  return granted.map(({ feature, standing }, i) => ({
-    ...decideAccess(standing, used[i] ?? 0, 1),
+  return granted.map(({ feature, entitlement }, i) => ({
+    ...decideAccess(entitlement, used[i] ?? 0, 1),
     feature,
-    resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : null,
-    periodStart: standing.kind === 'metered' ? standing.period.start : null,
-    periodEnd: standing.kind === 'metered' ? standing.period.end : null,
+    resetPeriod: entitlement.kind === 'metered' ? entitlement.allowance.resetPeriod : null,
+    periodStart: entitlement.kind === 'metered' ? entitlement.period.start : null,
+    periodEnd: entitlement.kind === 'metered' ? entitlement.period.end : null,
   }))
 }
 
