@@ -9,7 +9,7 @@ import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
 import { lookingUp } from '../catalogue/reach.ts'
 import { mutateKeys } from './api-keys.ts'
-import { foundApp } from './apps.ts'
+import { requireApp } from './apps.ts'
 import { DEFAULT_APP } from './first-start.ts'
 
 /** Hides an app and has it refuse what is new, or brings it back. One app always stays in use. */
@@ -22,7 +22,7 @@ export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
     }
     await store.archiveApp(tx, appId, archived)
     await bumpVersion(tx, appId)
-    return foundApp(tx, appId)
+    return requireApp(tx, appId)
   })
 }
 
@@ -33,7 +33,7 @@ export interface AppUse extends store.AppContent, store.StillPaid {
 }
 
 export async function appUse(call: Call): Promise<AppUse> {
-  const app = await foundApp(call.service.pool, call.appId)
+  const app = await requireApp(call.service.pool, call.appId)
   return lookingUp(call, async (tx) => {
     const paying = await store.stillPaid(tx, app.id, null)
     return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: refusalOf(app, paying) }
@@ -44,7 +44,7 @@ export async function appUse(call: Call): Promise<AppUse> {
 export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
   return mutateKeys(call, async (tx) => {
     await store.removeAppsAlone(tx)
-    await foundApp(tx, appId)
+    await requireApp(tx, appId)
     const app = await lockApp(tx, appId)
     if (!app) throw new Error(`the app ${appId} no longer exists`)
     if (confirmed !== appId)

@@ -34,7 +34,7 @@ import {
   keepBillingId,
   lockUserByUid,
 } from '../../store/users/users.ts'
-import { foundPackage } from '../call/found.ts'
+import { requirePackage } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'
 import { billOf } from './bill-of.ts'
@@ -263,7 +263,7 @@ async function write(
 }
 
 const boughtNow = (s: BillingChanges['insert'][number], catalogue: Catalogue, before?: Subscription) => ({
-  ...termsAfter(before, foundPackage(catalogue, s.packageId)),
+  ...termsAfter(before, requirePackage(catalogue, s.packageId)),
   ...s,
   metadata: {},
 })

@@ -5,10 +5,10 @@ import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { type Counter, holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
 import { listedUsers } from '../../store/users/user-list.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
+import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { grantingPackages } from './feature-packages.ts'
 
@@ -43,9 +43,9 @@ export async function featureUsers(
 ): Promise<KeyedPage<FeatureUser>> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const catalogue = await catalogueOf(call)
-  foundFeature(catalogue, id)
+  requireFeature(catalogue, id)
   const granting = grantingPackages(catalogue, id)
   const listed = packageId === null ? granting : granting.filter((one) => one === packageId)
   const place = placeOf(after, listed)

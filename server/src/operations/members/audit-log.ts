@@ -4,7 +4,7 @@ import type { ActorKind } from '../../store/audit/audit.ts'
 import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit/audit-search.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/privacy/erase-user.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
@@ -72,7 +72,7 @@ async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<To
 /** Null: nothing can match. */
 async function filterOf(db: HomeDb, query: AuditQuery): Promise<AuditFilter | null> {
   const { appId, actorKind, who, operation, subjectId } = query
-  if (appId) await foundApp(db, appId)
+  if (appId) await requireApp(db, appId)
   const texts = [who, operation, subjectId].filter((text) => text !== null && text !== undefined)
   if (!texts.every(isIdentifier)) return null
   return {

@@ -13,8 +13,8 @@ import {
 } from '../../store/subscriptions/subscriptions.ts'
 import { findUser } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'
+import { requirePackage } from '../call/require.ts'
 
 export interface PackageSubscription {
   id: string
@@ -49,7 +49,7 @@ export function packageSubscription(
     userName: row.userName ?? null,
     asOf: now,
     status: statusAt(row, now),
-    package: foundPackage(catalogue, row.packageId),
+    package: requirePackage(catalogue, row.packageId),
     metadata: row.metadata,
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,

@@ -7,8 +7,8 @@ import {
   type BillingIdCursor,
   cellOfUnfinishedSplit,
   createCell,
+  createFirstCell,
   dropCell,
-  foundCells,
   homeOf,
   noteBillingIds,
   noteEarlierBillingIds,
@@ -70,7 +70,7 @@ export async function addCells(
       await alone(tx)
       await actAsOwner(tx)
       if ((await countCells(tx)) !== cell) throw new StartError('Another process is adding cells; stopped.')
-      if (cell === 0) await foundCells(tx, home)
+      if (cell === 0) await createFirstCell(tx, home)
       else await createCell(tx, cell, home, splitFrom)
       await showCells(tx, home)
     })

@@ -8,7 +8,7 @@ import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { accessEnded } from '../../store/billing/provider-subscriptions.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { findUserByUid } from '../../store/users/users.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState } from '../call/hot-paths.ts'
 import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
@@ -32,7 +32,7 @@ export async function explain(
 ): Promise<Explanation> {
   const { appId } = call
   const { pool } = call.service
-  await foundApp(pool, appId)
+  await requireApp(pool, appId)
   checkDelta(delta)
   const { entitlement, holder, catalogue, used, now, uid } = await decided(call, userId, featureId)
   const user = uid === null ? null : ((await findUserByUid(pool, appId, uid)) ?? { name: null })

@@ -4,10 +4,10 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { countRetiredEntries, type LedgerRow, ledgerOfUser } from '../../store/ledger/ledger.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, foundUser } from '../call/found.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import { requireFeature, requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
 /** A user's entitlement to one feature of their packages. */
@@ -22,9 +22,9 @@ export interface GrantedFeature extends Access {
 export async function grantedFeatures(call: Call, userId: string): Promise<GrantedFeature[]> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const catalogue = await catalogueOf(call)
-  const { uid } = await foundUser(pool, appId, userId)
+  const { uid } = await requireUser(pool, appId, userId)
   const holder = (await holders(pool, appId, [uid], now)).get(uid) ?? null
   const granted = [...catalogue.features.values()]
     .map((feature) => ({ feature, entitlement: userEntitlement(catalogue, feature.id, holder, now) }))
@@ -64,8 +64,8 @@ export async function ledger(
   const { appId } = call
   const { pool } = call.service
   const catalogue = await catalogueOf(call)
-  const { uid } = await foundUser(pool, appId, userId)
-  const features = featureId ? [foundFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
+  const { uid } = await requireUser(pool, appId, userId)
+  const features = featureId ? [requireFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
   const size = pageSize(first)
   const rows = await ledgerOfUser(pool, appId, uid, features, keyBefore(after), size + 1)
   const page = pageOf(rows, size, (row) => row.seq)

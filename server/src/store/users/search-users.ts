@@ -8,22 +8,22 @@ import type { UserRow } from './users.ts'
 export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
 
 /** What a search found a user by, in the order of the results: the beginning of these, or a part of any of them. */
-export const FOUND_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
-type FoundBy = (typeof FOUND_BY)[number]
+export const MATCHED_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
+type MatchedBy = (typeof MATCHED_BY)[number]
 
 /** Where a search continues: after this key among those found by that. */
 export interface SearchCursor {
-  by: FoundBy
+  by: MatchedBy
   key: string
   uid: number
 }
 
-export type FoundUser = ListedUser & { by: FoundBy; key: string }
+export type UserMatch = ListedUser & { by: MatchedBy; key: string }
 
 export const LISTED = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
 
 /** As indexed: byte by byte, and only the beginning of an address or a name. */
-const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
+const KEYS: Record<Exclude<MatchedBy, 'part'>, string> = {
   id: `id collate "C"`,
   email: `left(lower(email), 128) collate "C"`,
   billingId: `billing_id collate "C"`,
@@ -31,7 +31,7 @@ const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
 }
 const BEGINNINGS = Object.keys(KEYS) as (keyof typeof KEYS)[]
 /** Compared in lower case. */
-const FOLDED: ReadonlySet<FoundBy> = new Set(['email', 'name'])
+const FOLDED: ReadonlySet<MatchedBy> = new Set(['email', 'name'])
 
 /** Appended to a prefix, it sorts after everything that starts with the prefix. */
 const LAST = '\u{10ffff}'
@@ -39,7 +39,7 @@ const LAST = '\u{10ffff}'
 /** The columns of a found user. */
 const COLUMNS = 'uid, id, billing_id, name, email, metadata, created_at'
 type Row = [
-  by: FoundBy,
+  by: MatchedBy,
   key: string,
   uid: string,
   id: string,
@@ -68,14 +68,14 @@ interface Statement {
 
 const statements = new Map<string, Statement>()
 
-function statementFor(after: FoundBy | null, byPart: boolean): Statement {
+function statementFor(after: MatchedBy | null, byPart: boolean): Statement {
   const name = `search-users-${byPart ? 'part-' : ''}${after ? `after-${after}` : 'all'}`
   const statement = statements.get(name) ?? newStatement(name, after, byPart)
   statements.set(name, statement)
   return statement
 }
 
-function newStatement(name: string, after: FoundBy | null, byPart: boolean): Statement {
+function newStatement(name: string, after: MatchedBy | null, byPart: boolean): Statement {
   const values: Statement['values'] = [({ appId }) => appId, ({ limit }) => limit]
   const take = (value: (search: Search) => string | number) => `$${values.push(value)}`
   const takePlace = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
@@ -114,7 +114,7 @@ export async function searchUsers(
   after: SearchCursor | null,
   limit: number,
   byPart: number,
-): Promise<FoundUser[]> {
+): Promise<UserMatch[]> {
   if (after?.by === 'part' && byPart === 0) return []
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
   const place = after ?? { key: '', uid: 0 }
@@ -124,15 +124,15 @@ export async function searchUsers(
       cell,
       values.map((value) => String(value(search))),
     )
-    return rows.map(foundUser)
+    return rows.map(matchOf)
   }
   return db.places.each(find, firstRows(limit, inOrder))
 }
 
-const inOrder = (a: FoundUser, b: FoundUser): number =>
-  FOUND_BY.indexOf(a.by) - FOUND_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
+const inOrder = (a: UserMatch, b: UserMatch): number =>
+  MATCHED_BY.indexOf(a.by) - MATCHED_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
 
-const foundUser = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): FoundUser => ({
+const matchOf = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): UserMatch => ({
   by,
   key,
   uid: Number(uid),
