@@ -16,7 +16,7 @@ import { DEFAULT_APP } from './first-start.ts'
 export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
   const { appId } = call
   return mutate(call, async (tx) => {
-    await store.removeAppsAlone(tx)
+    await store.lockAppRemoval(tx)
     if (archived && !(await store.isAnotherInUse(tx, appId))) {
       throw badUserInput(`${quote(appId)} is the only active app. Create or restore another app first.`)
     }
@@ -43,7 +43,7 @@ export async function appUse(call: Call): Promise<AppUse> {
 /** Nobody can take it back, so whoever deletes an app types its id. Its rows go in the background. */
 export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
   return mutateKeys(call, async (tx) => {
-    await store.removeAppsAlone(tx)
+    await store.lockAppRemoval(tx)
     await requireApp(tx, appId)
     const app = await lockApp(tx, appId)
     if (!app) throw new Error(`the app ${appId} no longer exists`)
@@ -77,12 +77,12 @@ function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillP
 const jobKey = (appId: string) => `delete-app:${appId}`
 
 /** So many rows take a fraction of a second. */
-const STRETCH = 10_000
+const BATCH_SIZE = 10_000
 
-/** Deletes the next rows of an app. Each stretch is a job: a large app holds up neither a lock nor a shutdown. */
+/** Deletes the next rows of an app. Each batch is a job: a large app holds up neither a lock nor a shutdown. */
 export async function deleteAppRows({ patient }: Service, appId: string): Promise<void> {
   await transaction(patient, async (tx) => {
-    const more = await store.deleteStretchOfApp(tx, appId, STRETCH)
+    const more = await store.deleteAppBatch(tx, appId, BATCH_SIZE)
     if (more) await addJob(tx, 'delete-app', { appId }, jobKey(appId))
   })
 }

@@ -17,8 +17,8 @@ import {
   type KeptFigures,
   keepFigures,
   type Movements,
-  makesFiguresAlone,
   type PlanCount,
+  tryLockFigures,
 } from '../../store/billing/revenue.ts'
 import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/billing/revenue-lists.ts'
 import {
@@ -139,8 +139,8 @@ async function newFigures(
   kept: KeptFigures<Figures> | null,
 ): Promise<{ asOf: number; figures: Figures }> {
   const made = await readAnyApp(pool, async (tx) => {
-    const alone = await makesFiguresAlone(tx, appId)
-    return !alone && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
+    const locked = await tryLockFigures(tx, appId)
+    return !locked && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
   })
   if (made !== kept) await keepFigures(primary, appId, days, now, made.figures)
   return made

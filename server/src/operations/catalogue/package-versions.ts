@@ -71,7 +71,7 @@ export async function packageVersions(
 }
 
 /** Enough that reading takes longer than deciding. */
-const STRETCH = 5_000
+const BATCH_SIZE = 5_000
 
 async function heldBy(
   tx: Tx,
@@ -83,12 +83,12 @@ async function heldBy(
   const counts = new Map<number, number>()
   let last = 0
   for (;;) {
-    const stretch = await liveSubscribers(tx, appId, packageId, now, last, STRETCH)
-    for (const { anchor, version, versionAsOf, seq } of stretch) {
+    const batch = await liveSubscribers(tx, appId, packageId, now, last, BATCH_SIZE)
+    for (const { anchor, version, versionAsOf, seq } of batch) {
       const held = versionOf(catalogue, { packageId, anchor, version, versionAsOf }, now)
       counts.set(held, (counts.get(held) ?? 0) + 1)
       last = seq
     }
-    if (stretch.length < STRETCH) return counts
+    if (batch.length < BATCH_SIZE) return counts
   }
 }

@@ -79,8 +79,8 @@ export async function impactOf(
     ]),
   )
   const counts = { subscribers: 0, reached: 0, moved: 0, ...UNTOUCHED }
-  for await (const stretch of touches(tx, reaching, 0)) {
-    for (const one of stretch) {
+  for await (const batch of touches(tx, reaching, 0)) {
+    for (const one of batch) {
       const { touched, movesAt } = one
       counts.subscribers += 1
       if (movesAt !== null) counts.reached += 1
@@ -115,8 +115,8 @@ export async function touchedAfter(
   const page = new TouchPage(size)
   for (const change of ACCESS_CHANGES.slice(ACCESS_CHANGES.indexOf(after.change))) {
     const seq = change === after.change ? after.seq : 0
-    for await (const stretch of touches(tx, reaching, seq)) {
-      for (const one of stretch) if (changeOf(one) === change) page.take(one)
+    for await (const batch of touches(tx, reaching, seq)) {
+      for (const one of batch) if (changeOf(one) === change) page.take(one)
       if (page.full) return page.result(tx, reaching.appId)
     }
   }
@@ -203,7 +203,7 @@ const worstFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
   ACCESS_CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
 
 /** Deciding about this many blocks other requests for some ten milliseconds. */
-const STRETCH = 2_000
+const BATCH_SIZE = 2_000
 
 interface TouchedSubscriber {
   subscriber: Subscriber
@@ -216,7 +216,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
   const featureIds = reaching.touched.map(({ featureId }) => featureId)
   let last = after
   for (;;) {
-    const subscribers = await liveSubscribers(db, appId, packageId, now, last, STRETCH)
+    const subscribers = await liveSubscribers(db, appId, packageId, now, last, BATCH_SIZE)
     const end = subscribers.at(-1)
     if (!end) return
     last = end.seq

@@ -9,11 +9,11 @@ import {
   isUntouched,
   keepUsersInPlace,
   ledgerWriters,
-  retireAlone,
   type Summing,
   sumUp,
   type Totals,
   totalsOf,
+  tryLockRetirement,
 } from '../../store/ledger/retire-partition.ts'
 
 const WAIT_MS = 20
@@ -114,11 +114,11 @@ class Retirement {
     const isLeftToOthers = () => {
       this.isDone = false
     }
-    if (!(await this.#alone((tx) => beginRetiring(tx, this.#block)))) return isLeftToOthers()
+    if (!(await this.#whileLocked((tx) => beginRetiring(tx, this.#block)))) return isLeftToOthers()
     await this.#othersDone()
     let summing: Summing | null = 'more'
     while (summing === 'more' && !stopping.aborted)
-      summing = await this.#alone((tx) => sumUp(tx, this.#block, pagesAtOnce))
+      summing = await this.#whileLocked((tx) => sumUp(tx, this.#block, pagesAtOnce))
     if (summing === null) return isLeftToOthers()
     if (summing !== 'done') return
     const totals = await totalsOf(this.pool, this.#block)
@@ -144,9 +144,9 @@ class Retirement {
     }
   }
 
-  #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
+  #whileLocked<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
     return transactionOnce(this.pool, async (tx) =>
-      this.#how.held || (await retireAlone(tx)) ? work(tx) : null,
+      this.#how.held || (await tryLockRetirement(tx)) ? work(tx) : null,
     )
   }
 

@@ -3,7 +3,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { lockApp } from '../../store/apps/apps.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { lockUserToErase } from '../../store/privacy/erase-user.ts'
-import { eraseAlone } from '../../store/privacy/erased-refs.ts'
+import { lockErasures } from '../../store/privacy/erased-refs.ts'
 import { requireApp } from '../apps/apps.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
@@ -43,7 +43,7 @@ async function erase(
 ): Promise<{ deleted: true }> {
   // In this order, as everybody else: members' changes, writers that lock no user, then the user.
   await lockApp(tx, appId)
-  await eraseAlone(tx, appId)
+  await lockErasures(tx, appId)
   if (!isIdentifier(id)) throw userNotFound(id)
   return tx.places.of(appId, id, async (users) => {
     const user = await lockUserToErase(users, appId, id)

@@ -30,8 +30,8 @@ export async function schemasTaken(db: HomeDb, wanted: readonly string[]): Promi
   return rows.map(({ name }) => name)
 }
 
-/** Whether this transaction is the only one that changes cells; it waits for others. */
-export async function alone(tx: Tx): Promise<void> {
+/** Serialises changes of the cell layout. */
+export async function lockCellLayout(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
 }
 

@@ -14,12 +14,12 @@ import { partitionName } from './ledger-partitions.ts'
 // - Entries are numbered before they are sent there, so that one may come at any time after the next partition was opened.
 //   Whoever writes entries looks afterwards whether their partition is being retired, and is refused then (`remote-cells.ts`).
 
-/** Whether this transaction is the only one retiring; an operator's tool holds the same lock for its session. */
-export async function retireAlone(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.query<{ alone: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger retirement')) as alone`,
+/** False: another process is retiring. An operator's tool holds the same lock for its session. */
+export async function tryLockRetirement(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger retirement')) as locked`,
   )
-  return rows[0]?.alone === true
+  return rows[0]?.locked === true
 }
 
 /** False: another tool or a service is at it. */
