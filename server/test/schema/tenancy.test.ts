@@ -160,8 +160,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     return [loaded?.catalogue.packages.size, loaded?.catalogue.features.size, loaded?.keys.size]
   },
   findCheckoutSession: (db, app) => checkouts.findCheckoutSession(db, app, 'session'),
-  placeCheckoutSession: (db, app) =>
-    checkouts.placeCheckoutSession(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
+  setCheckoutUrl: (db, app) =>
+    checkouts.setCheckoutUrl(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
   updateCheckoutState: (db, app) =>
     checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
   closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),

@@ -12,7 +12,7 @@ import {
   type CheckoutSession,
   findCheckoutSession,
   insertCheckoutSession,
-  placeCheckoutSession,
+  setCheckoutUrl,
 } from '../../store/billing/checkout-sessions.ts'
 import { findPrices } from '../../store/billing/prices.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
@@ -119,7 +119,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   }
   try {
     const provider = await providerOf(service, appId, session.provider)
-    const placed = await provider.createCheckout({
+    const created = await provider.createCheckout({
       id,
       offer: await offerAgain(call, session),
       terms: session.terms,
@@ -127,10 +127,10 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
       successUrl: session.successUrl,
       cancelUrl: session.cancelUrl,
     })
-    await placeCheckoutSession(service.pool, appId, id, placed)
-    if (await findCheckoutSession(service.pool, appId, id)) return { url: placed.url }
+    await setCheckoutUrl(service.pool, appId, id, created)
+    if (await findCheckoutSession(service.pool, appId, id)) return { url: created.url }
     // The user was deleted meanwhile, and what is paid now would give nothing.
-    await provider.closeCheckout(placed.ref)
+    await provider.closeCheckout(created.ref)
     throw linkIsGone()
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error

@@ -195,7 +195,7 @@ export async function mrrList(
   const { pool } = call.service
   const { now } = await requireApp(pool, call.appId)
   const size = pageSize(first)
-  const rows = await readAnyApp(pool, (tx) => listMrr(tx, call.appId, now, placeOf(after), size + 1))
+  const rows = await readAnyApp(pool, (tx) => listMrr(tx, call.appId, now, parseMrrCursor(after), size + 1))
   const { packages } = await catalogueOf(call)
   const page = pageOf(rows, size, ({ provider, ref }) => `${provider} ${ref}`)
   return {
@@ -210,7 +210,7 @@ export async function mrrList(
   }
 }
 
-function placeOf(after: string | null | undefined): { provider: string; ref: string } | null {
+function parseMrrCursor(after: string | null | undefined): { provider: string; ref: string } | null {
   if (after === null || after === undefined) return null
   const [provider = '', ref = ''] = after.split(' ', 2)
   if (!isIdentifier(provider) || !isIdentifier(ref)) throw unknownCursor()

@@ -48,12 +48,12 @@ export async function featureUsers(
   requireFeature(catalogue, id)
   const granting = grantingPackages(catalogue, id)
   const listed = packageId === null ? granting : granting.filter((one) => one === packageId)
-  const place = placeOf(after, listed)
+  const start = parseCursor(after, listed)
   const size = pageSize(first)
   const rows: Found[] = []
-  let next: Place | null = place
+  let next: FeatureUserCursor | null = start
   for (let tried = 0; next && rows.length < size && tried < MOST_PACKAGES; tried++) {
-    const at: Place = next
+    const at: FeatureUserCursor = next
     const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'LIVE' } as const
     const from = { after: at.seq, oldestFirst: false, most: MAX_LOOKED_AT }
     const limit = size + 1 - rows.length
@@ -149,14 +149,14 @@ function counterOf(uid: number, featureId: string, entitlement: UserEntitlement 
   return [{ uid, featureId, resetPeriod, periodStart: entitlement.period.start }]
 }
 
-interface Place {
+interface FeatureUserCursor {
   /** of the package */
   index: number
   /** the subscription to go on after; null: from the newest */
   seq: number | null
 }
 
-function placeOf(after: string | null | undefined, listed: readonly string[]): Place | null {
+function parseCursor(after: string | null | undefined, listed: readonly string[]): FeatureUserCursor | null {
   if (after == null) return listed.length > 0 ? { index: 0, seq: null } : null
   const colon = after.indexOf(':')
   const index = colon < 0 ? -1 : listed.indexOf(after.slice(colon + 1))

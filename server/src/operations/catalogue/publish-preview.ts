@@ -12,7 +12,7 @@ import {
   type Impact,
   impactOf,
   lookingUp,
-  placeOf,
+  parseTouchCursor,
   type Reaching,
   type Touch,
   TouchPage,
@@ -48,7 +48,7 @@ export async function publishTouched(
 ): Promise<KeyedPage<Touch>> {
   const size = pageSize(first)
   const draft = await publishing(call, packageId, reach)
-  const from = placeOf(after)
+  const from = parseTouchCursor(after)
   return lookingUp(call, (tx) => touchedAfter(tx, draft, size, from))
 }
 

@@ -110,7 +110,7 @@ export async function touchedAfter(
   tx: Tx,
   reaching: Reaching,
   size: number,
-  after: Place,
+  after: TouchCursor,
 ): Promise<KeyedPage<Touch>> {
   const page = new TouchPage(size)
   for (const change of ACCESS_CHANGES.slice(ACCESS_CHANGES.indexOf(after.change))) {
@@ -136,13 +136,13 @@ export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Prom
 const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
   ACCESS_CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
 
-interface Place {
+interface TouchCursor {
   change: AccessChange
   seq: number
 }
 
 /** A page cursor: "LOSES 17" is subscriber 17 among those who lose. */
-export function placeOf(text: string): Place {
+export function parseTouchCursor(text: string): TouchCursor {
   const [name, seq = ''] = text.split(' ')
   const change = ACCESS_CHANGES.find((known) => known === name)
   if (!change) throw unknownCursor()
@@ -260,16 +260,16 @@ interface Used {
 /** The usage of each, in the period before the change and in the one after. */
 export async function usedBy(db: HomeDb, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
-  const places = changes.map(({ uid, change: { featureId, before, after } }) => {
-    const place = (counter: ReturnType<typeof counterOf>) =>
+  const indexes = changes.map(({ uid, change: { featureId, before, after } }) => {
+    const indexOf = (counter: ReturnType<typeof counterOf>) =>
       counter && counters.push({ uid, featureId, ...counter }) - 1
     const [was, is] = [counterOf(before), counterOf(after)]
-    const placed = place(was)
+    const wasAt = indexOf(was)
     // Nearly always the same counter: only another reset period counts elsewhere.
     const same = was?.resetPeriod === is?.resetPeriod && was?.periodStart === is?.periodStart
-    return { before: placed, after: same ? placed : place(is) }
+    return { before: wasAt, after: same ? wasAt : indexOf(is) }
   })
   const used = await usedOf(db, appId, counters)
-  const at = (place: number | null) => (place === null ? 0 : (used[place] ?? 0))
-  return places.map(({ before, after }) => ({ before: at(before), after: at(after) }))
+  const at = (index: number | null) => (index === null ? 0 : (used[index] ?? 0))
+  return indexes.map(({ before, after }) => ({ before: at(before), after: at(after) }))
 }

@@ -4,10 +4,10 @@ import { remoteLedger } from '../../store/ledger/ledger-partitions.ts'
 import {
   beginRetiring,
   blocksToRetire,
+  blockUserMoves,
   type Filed,
   finishRetiring,
   isUntouched,
-  keepUsersInPlace,
   ledgerWriters,
   type Summing,
   sumUp,
@@ -67,15 +67,15 @@ export async function retireTogether(
   const all = ledgers.map(
     ({ pool, archive }) => new Retirement(pool, block, { ...how, ...(archive && { archive }) }),
   )
-  let inPlace: Tx | null = null
+  let moveBlock: Tx | null = null
   try {
     for (let attempts = 1; !stopping.aborted; attempts++) {
       const open = all.filter(({ isDone }) => isDone === null)
       const [first] = open
       if (!first) break
       if (attempts === ATTEMPTS_BESIDE_MOVES + 1) {
-        inPlace = await first.pool.connect()
-        await keepUsersInPlace(inPlace)
+        moveBlock = await first.pool.connect()
+        await blockUserMoves(moveBlock)
       }
       for (const one of open) await one.makeReady()
       for (const one of open) await one.lookAgain()
@@ -83,7 +83,7 @@ export async function retireTogether(
         for (const one of open) await one.finish()
     }
   } finally {
-    inPlace?.release(true)
+    moveBlock?.release(true)
   }
   return all.map(({ isDone }) => isDone === true)
 }

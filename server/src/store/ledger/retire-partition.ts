@@ -179,8 +179,8 @@ export async function entriesOnPages(db: HomeDb, block: number, from: number, to
 
 const MOVES = `hashtext('tollgate moves of users')`
 
-/** Keeps users where they are for as long as the connection is open. */
-export async function keepUsersInPlace(client: HomeDb): Promise<void> {
+/** Prevents moves of users between places for as long as the connection is open. */
+export async function blockUserMoves(client: HomeDb): Promise<void> {
   await client.query(`select pg_advisory_lock(${MOVES})`)
 }
 

@@ -30,7 +30,7 @@ export type HoldingRow = [
   versionAsOf: string,
   periodStart: string | null,
   used: string,
-  place: string,
+  ctid: string,
 ]
 
 /** How long ago a period of each kind may have started, in hours, which are independent of time zones. */

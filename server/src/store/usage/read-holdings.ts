@@ -52,7 +52,7 @@ left join lateral (
   offset 0) c on true`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides,
-  s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity, s.package_version, s.version_as_of, c.period_start, c.used, c.ctid as place`
+  s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity, s.package_version, s.version_as_of, c.period_start, c.used, c.ctid`
 
 const MANY = new Prepared<HoldingRow>(
   'read-holdings',
@@ -88,7 +88,7 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
   const firsts = new Array<HoldingRow>(questions)
   for (const row of rows) {
     const [ord, appVersion, now, uid, overrides, packageId, isAddon, startedAt, anchor] = row
-    const [, , , , , , , , , quantity, version, versionAsOf, periodStart, used, place] = row
+    const [, , , , , , , , , quantity, version, versionAsOf, periodStart, used, ctid] = row
     const at = Number(ord) - 1
     let holding = holdings[at]
     if (!holding) {
@@ -118,7 +118,7 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
       })
     }
     if (periodStart !== null && packageId === firstPackageId) {
-      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(place) })
+      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(ctid) })
     }
   }
   return holdings

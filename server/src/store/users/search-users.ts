@@ -60,7 +60,7 @@ interface Search {
   byPart: number
 }
 
-/** A statement, and the values for its places in their order. */
+/** A statement, and the values of its parameters in order. */
 interface Statement {
   prepared: Prepared<Row>
   values: ((search: Search) => string | number)[]
@@ -78,7 +78,7 @@ function statementFor(after: MatchedBy | null, byPart: boolean): Statement {
 function newStatement(name: string, after: MatchedBy | null, byPart: boolean): Statement {
   const values: Statement['values'] = [({ appId }) => appId, ({ limit }) => limit]
   const take = (value: (search: Search) => string | number) => `$${values.push(value)}`
-  const takePlace = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
+  const takeCursor = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
   const left = after === 'part' ? [] : BEGINNINGS.slice(after === null ? 0 : BEGINNINGS.indexOf(after))
   const ranges = left.map((by) => {
     const key = KEYS[by]
@@ -86,7 +86,7 @@ function newStatement(name: string, after: MatchedBy | null, byPart: boolean): S
     const [from, to] = [take(prefix), take((search) => prefix(search) + LAST)]
     let rest = ''
     if (after === by) {
-      const [afterKey, afterUid] = takePlace()
+      const [afterKey, afterUid] = takeCursor()
       rest = `and (${key}, uid) > (${afterKey} collate "C", ${afterUid})`
     }
     return `(select '${by}' as by, ${key} as key, ${COLUMNS} from users
@@ -94,8 +94,8 @@ function newStatement(name: string, after: MatchedBy | null, byPart: boolean): S
       order by ${key}, uid limit $2)`
   })
   if (byPart) {
-    const place = after === 'part' ? takePlace() : [`''`, '0']
-    const asked = [take(({ text }) => text), take((search) => search.byPart), ...place]
+    const cursor = after === 'part' ? takeCursor() : [`''`, '0']
+    const asked = [take(({ text }) => text), take((search) => search.byPart), ...cursor]
     ranges.push(`(select 'part' as by, key, ${COLUMNS} from users_with_part($1, ${asked.join(', ')}, $2))`)
   }
   const text = `select * from (${ranges.join(' union all ')}) found limit $2`
@@ -117,8 +117,8 @@ export async function searchUsers(
 ): Promise<UserMatch[]> {
   if (after?.by === 'part' && byPart === 0) return []
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
-  const place = after ?? { key: '', uid: 0 }
-  const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
+  const cursor = after ?? { key: '', uid: 0 }
+  const search = { appId, text, folded: text.toLowerCase(), after: cursor, limit, byPart }
   const find = async (cell: HomeDb) => {
     const rows = await prepared.runOn(
       cell,
