@@ -161,11 +161,8 @@ async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: stri
 }
 
 /** Holding the lock while it stops keeps other starters from doing the same. */
-async function stopOrphan(
-  { pid, socketDir }: PostmasterFile,
-  instance: Instance,
-  log: Log,
-): Promise<boolean> {
+async function stopOrphan(file: PostmasterFile, instance: Instance, log: Log): Promise<boolean> {
+  const { pid, socketDir } = file
   const { cluster } = instance
   const lock = await connect(instance, socketDir, 'starter')
   if (!lock) return false

@@ -220,23 +220,18 @@ export function describeStripe(name: string, account: () => Account): void {
 
     it('takes back the end of a subscription, whichever way it was set', async () => {
       const made = await subscribed()
+      const fetched = () => provider.fetchSubscription(made.id)
       await provider.keep(made.id)
       await provider.cancel(made.id, 'period end')
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({
-        billingStatus: 'live',
-        cancelAt: null,
-      })
+      expect(await fetched()).toMatchObject({ billingStatus: 'live', cancelAt: null })
       const [item] = made.items.data
       await sdk.subscriptions.update(made.id, { cancel_at: Number(item?.current_period_end) + 86_400 })
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({
-        billingStatus: 'live',
-        cancelAt: null,
-      })
+      expect(await fetched()).toMatchObject({ billingStatus: 'live', cancelAt: null })
       await provider.cancel(made.id, 'now')
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ billingStatus: 'ended', final: true })
+      expect(await fetched()).toMatchObject({ billingStatus: 'ended', final: true })
     })
 
     it('takes one price off a subscription, and puts it back once', async () => {
