@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Deadline } from '../../src/operations/call/deadline.ts'
 import type { PendingUsage } from '../../src/operations/call/hot-paths.ts'
 import { FeatureCounts } from '../../src/operations/usage/feature-counts.ts'
+import { readEntitlements } from '../../src/operations/usage/read-entitlements.ts'
 import { recordBatch } from '../../src/operations/usage/record-batch.ts'
-import { readStandings } from '../../src/operations/usage/standings.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import { openPool, type Pool, type Tx } from '../../src/store/connection/database.ts'
 import { ONE_PLACE_USAGE } from '../../src/store/usage/usage-store.ts'
@@ -150,7 +150,13 @@ it('gap: batches: a row that cannot be read fails alone', async () => {
   const eve = { error: expect.objectContaining({ code: '22007' }) }
   const questions = users.map((userId) => ({ caller, userId, featureId: 'reads' }))
   const good = { value: expect.objectContaining({ used: 0 }) }
-  expect(await readStandings(ONE_PLACE_USAGE, apps, client, questions)).toEqual([good, good, eve, good, good])
+  expect(await readEntitlements(ONE_PLACE_USAGE, apps, client, questions)).toEqual([
+    good,
+    good,
+    eve,
+    good,
+    good,
+  ])
   expect(await record('reads')).toEqual([recorded(1), recorded(1), eve, recorded(1), recorded(1)])
   expect(await books('reads')).toEqual(['ann', 'ben', 'joe', 'kim'].map((id) => row(id, 1)))
 })

@@ -30,8 +30,8 @@ export async function schemasTaken(db: HomeDb, wanted: readonly string[]): Promi
   return rows.map(({ name }) => name)
 }
 
-/** Whether this transaction is the only one that changes cells; it waits for others. */
-export async function alone(tx: Tx): Promise<void> {
+/** Serialises changes of the cell layout. */
+export async function lockCellLayout(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
 }
 
@@ -72,7 +72,7 @@ export interface BillingIdCursor {
 }
 
 /** Makes the tables of users those of cell 0. */
-export async function foundCells(tx: Tx, home: string): Promise<void> {
+export async function createFirstCell(tx: Tx, home: string): Promise<void> {
   await tx.query(`create schema ${FIRST_CELL}`)
   // What refers to a user from outside their cell is checked by those who write it: no key reaches into all cells.
   const { rows: keys } = await tx.query<{ table: string; name: string }>(

@@ -1,5 +1,5 @@
 import type { Override } from '../../domain/override.ts'
-import type { LiveSubscription } from '../../domain/standing.ts'
+import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
