@@ -22,7 +22,7 @@ try {
   const known = error instanceof StartError ? error : startProblem(error, 'DATABASE_URL')
   if (!known) throw error
   if (cluster.isWorker && process.send) {
-    // All workers fail alike: the primary process says it once.
+    // All workers fail for the same reason: the primary process logs it once.
     process.send({ type: 'failed', reason: known.message } satisfies WorkerFailed, () => process.exit(1))
   } else {
     process.stderr.write(`tollgate: ${known.message}\n`)
@@ -30,7 +30,7 @@ try {
   }
 }
 
-/** False where nothing is asked for, or no service runs on this database: then it is started. */
+/** False: nothing was requested, or no service runs on this database; then it is started. */
 async function grantedBesideRunning(wishes: Wishes): Promise<boolean> {
   if (wishes.newKeyOf === null && wishes.resetOwner === null) return false
   const config = readConfig(process.env)
@@ -59,7 +59,7 @@ async function serve(wishes: Wishes): Promise<void> {
   try {
     service = await starting
   } catch (error) {
-    // Somebody stopped it, and that was said.
+    // The start was stopped, which has been logged.
     if (givenUp.signal.aborted && error === givenUp.signal.reason) return
     throw error
   }
@@ -75,8 +75,8 @@ async function serve(wishes: Wishes): Promise<void> {
 }
 
 /**
- * A start in progress is given up at its next step, and nothing of it is left running. SIGTERM gives clients time to go
- * elsewhere; Ctrl-C, or a second signal, stops at once.
+ * A start in progress is aborted at its next step and leaves nothing running. SIGTERM gives clients time to go
+ * elsewhere; Ctrl-C, or a second signal, stops immediately.
  */
 function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortController, log: Logger): void {
   let stopping = false

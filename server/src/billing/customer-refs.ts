@@ -1,4 +1,4 @@
-/** Prefix of the sandbox's customer ids. No other provider knows them. */
+/** Prefix of the sandbox's customer ids. */
 export const SANDBOX_CUSTOMERS = 'cus_sandbox_'
 
 export const isSandboxCustomer = (ref: string): boolean => ref.startsWith(SANDBOX_CUSTOMERS)

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../domain/metadata.ts'
 import type { Subject } from './provider.ts'
 import { checkSignature, SIGNATURE_TOLERANCE_SECONDS, type SignatureVerdict } from './signature.ts'
 
-/** A provider's notice, once its signature is verified. */
+/** A provider's webhook event with a verified signature. */
 interface ReadNotice {
   eventId: string
   type: string
@@ -11,7 +11,6 @@ interface ReadNotice {
 
 export type NoticeVerdict = ReadNotice | { refused: 'signature' | 'stale' | 'malformed' }
 
-/** A notice from the sandbox, with our own secret and scheme. */
 export function readSandboxNotice(
   secrets: readonly string[],
   header: string | undefined,
@@ -21,7 +20,6 @@ export function readSandboxNotice(
   return verified(checkSignature(secrets, header, body, nowSeconds), body)
 }
 
-/** A notice from Stripe, verified by Stripe's own code. */
 export async function readStripeNotice(
   secrets: readonly string[],
   header: string | undefined,
@@ -63,7 +61,7 @@ function verified(verdict: SignatureVerdict, body: Buffer): NoticeVerdict {
   }
 }
 
-/** What it is about. Types we do not handle are about nothing. */
+/** The objects that an event is about; none for event types that are not handled. */
 export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): Subject {
   const object = objectIn(objectIn(payload.data)?.object)
   const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null, paymentRef: null }
@@ -77,7 +75,6 @@ export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'
   return nothing
 }
 
-/** A refund or a dispute. */
 const isAboutPayment = (type: string): boolean =>
   type === 'charge.refunded' ||
   type.startsWith('charge.refund.') ||
@@ -89,8 +86,8 @@ const paymentIn = (object: JsonObject | null): string | null =>
   refIn(object, 'payment_intent') ?? refIn(object, 'charge') ?? textIn(object, 'id')
 
 /**
- * What is kept of a notice. One about a payment names no customer in some of its forms, and may quote their letters: only
- * what is needed to ask about it stays, or a deleted user would come back with it.
+ * What is stored of an event. An event about a payment may quote the customer without naming them, so only what is
+ * needed to fetch the payment is kept. Otherwise a deleted user's data would be stored again.
  */
 export function keptOf({ eventId, type, payload }: ReadNotice, body: Buffer): string {
   if (!isAboutPayment(type)) return body.toString('utf8')
@@ -105,7 +102,7 @@ export function keptOf({ eventId, type, payload }: ReadNotice, body: Buffer): st
   return JSON.stringify({ id: eventId, object: 'event', type, data: { object: named } })
 }
 
-/** All of the provider's ids and ours that its object names: whose it is. */
+/** All ids, ours and the provider's, that the object of an event contains. They identify the user. */
 export function refsIn(payload: JsonObject): string[] {
   const object = objectIn(objectIn(payload.data)?.object)
   return [

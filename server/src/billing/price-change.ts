@@ -1,6 +1,6 @@
 import { type BilledItem, type PriceChange, ProviderError } from './provider.ts'
 
-/** What is on the bill once the change is made; a change that has been made already leaves it as it is. */
+/** The items of the bill after the change. A change that was already made leaves them as they are. */
 export function itemsAfter(items: readonly BilledItem[], { from, to, quantity }: PriceChange): BilledItem[] {
   const isThere = items.some(({ priceId }) => priceId === to)
   if (!items.some(({ priceId }) => priceId === from)) {

@@ -21,7 +21,6 @@ export interface Customer {
   name: string | null
 }
 
-/** A payment link as the provider knows it. */
 export interface ProviderCheckout {
   ref: string
   /** the id the link was created with */
@@ -36,13 +35,12 @@ export interface ProviderCheckout {
   startsAt: number | null
   /** the provider's id of a one-off payment, needed for a refund */
   paymentRef: string | null
-  /** what was taken back of a one-off payment; null: the provider does not say */
+  /** refunded or disputed amount of a one-off payment; null: the provider does not report it */
   reversal: Reversal | null
-  /** what was paid in all, for a one-off payment; null: nothing, or the provider does not say */
+  /** total of a one-off payment; null: nothing was paid, or the provider does not report it */
   paid: { amount: number; currency: string } | null
 }
 
-/** A charge that was paid, or should have been. */
 export interface ProviderPayment {
   ref: string
   state: 'PAID' | 'FAILED'
@@ -54,11 +52,11 @@ export interface ProviderPayment {
 
 interface RecentPayments {
   payments: ProviderPayment[]
-  /** There are no others from then on; null: the provider does not say. */
+  /** All payments from this time on are included; null: the provider does not report it. */
   since: number | null
 }
 
-/** A price on a bill, and how many of it are charged. */
+/** A price on a bill, with its quantity. */
 export interface BilledItem {
   priceId: string
   quantity: number
@@ -72,8 +70,8 @@ export interface PriceChange {
 }
 
 /**
- * What a change gives back and what it charges, in minor units, neither below 0. At the period's end nothing is given
- * back, and the charge is that of the first period after it.
+ * The credit and the charge of a change, in minor units, both at least 0. A change at the end of the period has no
+ * credit; its charge is that of the next period.
  */
 export interface ChangeQuote {
   credit: number
@@ -83,22 +81,21 @@ export interface ChangeQuote {
 
 export type ChangeTime = 'now' | 'period end'
 
-/** A subscription as the provider knows it now. */
 export interface ProviderSubscription {
   ref: string
   sessionId: string | null
   customer: Customer | null
-  /** in the provider's terms */
+  /** the provider's own name for it */
   status: string
   billingStatus: BillingStatus
-  /** it will not change any more */
+  /** It can no longer change. */
   final: boolean
   items: BilledItem[]
-  /** what it will be charged for instead, from a moment on that may have passed */
+  /** items charged from `at` on, which may have passed */
   scheduled: { at: number; items: BilledItem[] } | null
-  /** null: it is in no trial */
+  /** null: not in a trial */
   trialEndsAt: number | null
-  /** when the trial was over that it began with; null: it had none, or is in it */
+  /** end of the initial trial; null: there was none, or it is still running */
   triedUntil: number | null
   madeAt: number
   anchor: number
@@ -106,7 +103,7 @@ export interface ProviderSubscription {
   cancelAt: number | null
   endedAt: number | null
   pastDueSince: number | null
-  /** what was taken back of its payments; null: the provider does not say */
+  /** refunded and disputed payments; null: the provider does not report them */
   reversal: Reversal | null
 }
 
@@ -114,7 +111,9 @@ export interface ProviderPrice extends Price {
   productName: string | null
 }
 
-/** What a notice is about. Everything else is asked of the provider: notices come in any order. */
+/**
+ * The objects that an event is about. Everything else is fetched from the provider, because events arrive in any order.
+ */
 export interface Subject {
   checkoutRef: string | null
   subscriptionRef: string | null
@@ -123,7 +122,7 @@ export interface Subject {
   paymentRef: string | null
 }
 
-/** What a payment was for, by the provider's ids. */
+/** The object a payment was for, by the provider's ids. */
 export type PaymentPurpose = { subscriptionRef: string } | { checkoutRef: string }
 
 /** A payment provider, with the account of one app. Failures are thrown as ProviderError. */
@@ -134,35 +133,35 @@ export interface BillingProvider {
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
   /** The newest invoices of a subscription that cost something and were charged. */
   recentPayments(subscriptionRef: string): Promise<RecentPayments>
-  /** Nobody can pay it any more. One that is paid, or has ended, is left alone. */
+  /** Makes the checkout unpayable. No effect if it is paid or has expired. */
   closeCheckout(ref: string): Promise<void>
-  /** null: for nothing that a link could have sold */
+  /** null: not a purchase through a payment link */
   fetchPurpose(paymentRef: string): Promise<PaymentPurpose | null>
   /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
-  /** Ends it, now or when the paid period ends, and with it a scheduled change. One that has ended is left alone. */
+  /** Cancels it, now or at the end of the paid period, along with any scheduled change. No effect if it has ended. */
   cancel(ref: string, when: ChangeTime): Promise<void>
-  /** Takes back an end that has been set. One that has already ended is left alone. */
+  /** Reverts a scheduled cancellation. No effect if it has ended. */
   keep(ref: string): Promise<void>
-  /** Charges one more price, from the next invoice on. */
+  /** Adds a price, charged from the next invoice on. */
   addPrice(ref: string, priceId: string, quantity: number): Promise<void>
-  /** Stops charging one price from now on. */
+  /** Stops charging a price immediately. */
   dropPrice(ref: string, priceId: string): Promise<void>
-  /** What `changePrice` would charge. Refused where that would be. */
+  /** What `changePrice` would charge. Fails where `changePrice` would fail. */
   previewChange(ref: string, change: PriceChange, when: ChangeTime): Promise<ChangeQuote>
   /**
-   * Idempotent: a change that has been made or scheduled already changes nothing. One at the period's end replaces
-   * another that is scheduled, and takes back a scheduled end; one that is made now ends a scheduled one. A charge
-   * that fails changes nothing, nor can anything be changed now while a payment is due.
+   * Idempotent: repeating a change has no effect. A change at the end of the period replaces another scheduled change
+   * and reverts a scheduled cancellation; an immediate change cancels a scheduled one. If the charge fails, nothing
+   * changes. No immediate change is possible while a payment is due.
    */
   changePrice(ref: string, change: PriceChange, when: ChangeTime): Promise<void>
-  /** Takes a scheduled change back, if there is one. */
+  /** Cancels the scheduled change, if there is one. */
   dropScheduledChange(ref: string): Promise<void>
   fetchPrice(id: string): Promise<ProviderPrice | null>
   listPrices(): Promise<ProviderPrice[]>
 }
 
-/** Why a call to a provider failed: it could not be reached, or it refused. */
+/** A failed call to a provider: unreachable, or rejected by it. */
 export class ProviderError extends Error {
   readonly kind: 'unreachable' | 'refused'
   /** the object does not exist there */

@@ -2,7 +2,7 @@
 export interface BillingSettings {
   /** encrypts stored provider secrets; itself sealed with the master key */
   sealingKey: Buffer
-  /** signs the sandbox's notices */
+  /** signs the sandbox's events */
   sandboxKey: Buffer
   /** Stripe keys of one app, from the environment */
   environment: { appId: string; secretKey: string; webhookSecrets: string[] } | null

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How far a notice's time may differ from ours, in seconds. An older one may be a replay. */
+/** Largest accepted difference between an event's time and ours, in seconds. An older event may be a replay. */
 export const SIGNATURE_TOLERANCE_SECONDS = 300
 
-/** The header `t=…,v1=…`, over the time and the exact bytes of the body: the scheme Stripe uses. */
+/** The header `t=…,v1=…`, computed over the time and the exact bytes of the body, as Stripe does. */
 export function signatureHeader(secret: string, body: Buffer, seconds: number): string {
   return `t=${seconds},v1=${digest(secret, body, seconds)}`
 }

@@ -27,7 +27,7 @@ export interface Access {
   access: boolean
   reason: string
   reasonCode: ReasonCode
-  /** null for a binary feature, and where nothing is granted */
+  /** null for a binary feature, and without a grant */
   consumption: Consumption | null
 }
 

@@ -11,8 +11,8 @@ export interface Allowance {
 }
 
 /**
- * Several grants of one feature make one allowance: budgets add up, any unlimited wins, any overage wins. The
- * first grant says when it resets, so callers pass the base plan's first.
+ * Combines several grants of one feature: budgets add up, one unlimited grant makes it unlimited, one grant with
+ * overage allows it. The first grant determines the reset period, so callers pass the base plan's first.
  */
 export function allowanceOf(grants: readonly Omit<Entitlement, 'featureId'>[]): Allowance | null {
   const [first] = grants

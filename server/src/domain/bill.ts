@@ -1,10 +1,10 @@
 import type { Span } from './subscription.ts'
 
-// What a provider says of one of its subscriptions, and what its payer has.
+// The provider's report about one of its subscriptions, and the subscriptions of the user who pays for it.
 
 /**
- * The state of a provider's subscription: `live`; `past due`, live for a grace time; `paused`, which may resume;
- * `ended`; `never`, which was not paid for and has granted nothing.
+ * State of a provider's subscription: `live`; `past due`, which is live for a grace period; `paused`, which may resume;
+ * `ended`; `never`, which was not paid for and granted nothing.
  */
 export type BillingStatus = 'live' | 'past due' | 'paused' | 'ended' | 'never'
 
@@ -12,26 +12,26 @@ export interface Billed {
   provider: string
   ref: string
   billingStatus: BillingStatus
-  /** when it was paid, in real time: of two payments the later one counts */
+  /** payment time in real time: of two payments the later one wins */
   paidAt: number
-  /** when it began, by the app's clock */
+  /** start time by the app's clock */
   madeAt: number
   /** where its periods are counted from */
   anchor: number
-  /** The provider's periods begin elsewhere only because their length has changed: usage is counted on as before. */
+  /** The provider's anchor moved only because the interval changed: usage periods continue as before. */
   keepsAnchor: boolean
   trialEndsAt: number | null
-  /** when the trial was over that it began with */
+  /** end of the initial trial */
   triedUntil: number | null
-  /** The link that it was made by promised a trial, which is given once. */
+  /** Created by a link that offered a trial. A trial is granted once. */
   byTrialLink: boolean
   /** a one-off payment that does not renew */
   forGood: boolean
-  /** set: it ends then */
+  /** scheduled end */
   cancelAt: number | null
   endedAt: number | null
   packages: readonly BilledPackage[]
-  /** what is charged for instead from then on, which may have passed */
+  /** packages charged from `at` on, which may have passed */
   scheduled: { at: number; packages: readonly BilledPackage[] } | null
 }
 
@@ -45,13 +45,13 @@ export interface BilledPackage {
 export interface HeldSubscription extends Span {
   provider: string | null
   providerRef: string | null
-  /** when the provider's subscription was paid, in real time */
+  /** payment time of the provider's subscription, in real time */
   paidAt: number | null
-  /** the provider's subscription was a one-off payment */
+  /** the provider's subscription is a one-off payment */
   forGood: boolean
   quantity: number
   trialEndsAt: number | null
-  /** what is planned to succeed it, and when that is over; paid for at `provider`, if that is not null */
+  /** planned successor and its end; paid for at `provider`, if not null */
   next: {
     packageId: string
     quantity: number

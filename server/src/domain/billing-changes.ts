@@ -8,36 +8,36 @@ export interface BillingChanges {
   insert: Started[]
   update: ({ id: string } & Pick<HeldSubscription, 'anchor' | 'cancelAt' | 'quantity' | 'trialEndsAt'>)[]
   end: { id: string; at: number }[]
-  /** subscriptions whose planned successors are no longer so */
+  /** subscriptions whose planned successors are dropped */
   unplan: string[]
-  /** what succeeds a subscription, or the base plan that is inserted where `follows` is null */
+  /** planned successor of a subscription, or of the base plan that is inserted if `follows` is null */
   plan: { follows: string | null; successor: Started } | null
-  /** to be ended at the provider: replaced by another, or its base plan is gone */
+  /** to be cancelled at the provider: replaced by another, or without a base plan */
   cancelAtProvider: { provider: string; ref: string }[]
-  /** to be asked about again at the provider: the end of its base plan has changed */
+  /** to be fetched from the provider again: the end of the base plan has changed */
   askAgain: { provider: string; ref: string }[]
-  /** add-ons that never had a base plan */
+  /** add-ons without a base plan */
   lacksBasePlan: boolean
-  /** everything in it is already held for good, by these one-off payments */
+  /** one-off payments that already grant everything on this bill */
   heldAlready: HeldSubscription[]
-  /** what it gives a trial of has been tried before */
+  /** the trial was already used */
   triedBefore: boolean
 }
 
 /**
- * How a provider's report about one of its subscriptions changes a user's subscriptions.
+ * Applies a provider's report about one of its subscriptions to a user's subscriptions.
  *
  * Invariants (billing-changes.test.ts):
  * - applying a report twice changes nothing the second time;
- * - whichever report arrives first, of two base plans the one paid later is the one that stays live;
- * - but what has been tried is not tried again by another link: that ends before anything is charged;
+ * - in whatever order reports arrive, of two base plans the one paid later stays live;
+ * - a second trial of a package ends before anything is charged;
  * - every payment results in a subscription, even if already ended, or is reported as granting nothing;
  * - a user has at most one live base plan and each package at most once;
- * - no add-on outlasts the base plan and what follows it;
+ * - no add-on outlasts the base plan and its successors;
  * - a subscription that has ended is never revived: a new one is created instead;
- * - a plan that is exchanged on one bill ends in the millisecond in which the other begins, and usage is kept.
+ * - a plan that is replaced on the same bill ends in the millisecond in which the other begins, and usage is kept.
  *
- * `graceEnd` is when access ends unless a failed payment is paid; null when none has failed.
+ * `graceEnd` is when access ends after a failed payment; null if no payment has failed.
  */
 export function billingChanges(
   billed: Billed,
@@ -69,13 +69,14 @@ export function billingChanges(
   const over = billed.billingStatus === 'ended' || (end !== null && end <= now)
   if (over || billed.billingStatus === 'paused' || billed.billingStatus === 'never') {
     const at = Math.min(billed.endedAt ?? end ?? now, now)
-    // What was taken off a bill before that ended was paid for. One that its provider no longer knows had nothing on it.
+    // Packages removed from the bill before it ended were paid for. A bill that its provider no longer knows has no
+    // packages.
     const endedWith = billed.billingStatus === 'ended' && others.some((s) => !s.isAddon) ? packages : []
     for (const s of mine) {
       const isPaid = endedWith.length > 0 && isPaidUntilEnd(s, endedWith)
       if (!isPaid) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
     }
-    // It started and ended before we heard of it: record it as it was.
+    // It started and ended before the first report: record it as it was.
     if (billed.billingStatus !== 'never' && !held.some(isMine)) {
       changes.insert = packages.map((p) => ({
         ...started(p, billed, Math.min(billed.madeAt, at)),
@@ -112,7 +113,7 @@ export function billingChanges(
   const laterPaid = rivals.filter((s) => isLater(s, billed))
   if (laterPaid.length > 0) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
-    // It was replaced before we heard of it: record it as it was.
+    // It was replaced before the first report: record it as it was.
     if (!held.some(isMine)) {
       const startedAt = Math.min(billed.madeAt, now)
       const cancelledAt = Math.max(startedAt, Math.min(...laterPaid.map((s) => s.startedAt)))
@@ -128,12 +129,12 @@ export function billingChanges(
   }
 
   const remaining = others.filter((s) => !replaced.includes(s))
-  // None is left where the bill brings one.
+  // There is none if the bill contains one.
   const base = remaining.find((s) => !s.isAddon)
   const bringsBase = packages.some((p) => !p.isAddon)
   if (!bringsBase && !base) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
-    // What had a base plan once has lost it: nobody goes on paying for it.
+    // If there was a base plan and it is gone, the add-ons are cancelled.
     if (!held.some(isMine)) changes.lacksBasePlan = true
     else if (!billed.forGood) changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
     return changes
@@ -146,14 +147,14 @@ export function billingChanges(
   const losesBase = bringsBase && later !== null && !later.packages.some((p) => !p.isAddon)
   const first = !held.some(isMine)
   for (const p of packages) {
-    // What the scheduled change replaces ends with it, and an add-on with its base plan at the latest.
+    // Packages that the scheduled change replaces end with it. Add-ons end with their base plan at the latest.
     const isReplaced =
       later !== null &&
       (losesBase || !later.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))))
     const own = earliest(end, isReplaced ? later.at : null)
     const cancelAt = earliest(own, base ? endOfPlan(base) : null)
     const kept = mine.find((s) => s.packageId === p.id)
-    // That there was a trial is remembered: nobody has a second one.
+    // The trial is remembered, so that there is no second one.
     const before = first ? billed.triedUntil : null
     const tried = kept?.trialEndsAt == null ? before : Math.min(kept.trialEndsAt, now)
     const terms = { anchor, cancelAt, quantity: p.quantity, trialEndsAt: billed.trialEndsAt ?? tried }
@@ -173,9 +174,9 @@ export function billingChanges(
     const freePlan = mineBase?.next?.provider === null && changes.plan === null ? mineBase.next : null
     const planEnd = freePlan ? freePlan.endsAt : losesBase ? later.at : end
     for (const s of remaining) {
-      // An add-on that was to end with its base plan still does, whenever that is.
+      // An add-on that ends with its base plan follows it to its new end.
       const followed = was !== null && was !== planEnd && s.cancelAt === was
-      // A trial that was given by hand has an end of its own.
+      // A trial granted by hand has its own end.
       const own = s.provider === null ? s.trialEndsAt : null
       const ends = earliest(followed ? own : s.cancelAt, planEnd)
       if (s.anchor !== anchor || s.cancelAt !== ends)
@@ -203,7 +204,7 @@ function started(
   return { packageId: id, isAddon, startedAt, anchor, ...open, quantity, ...trial }
 }
 
-/** Has the base plan succeeded by what the provider has scheduled, and by nothing else that would be paid there. */
+/** Plans the provider's scheduled change as the successor of the base plan, replacing any other paid successor. */
 function planNext(
   changes: BillingChanges,
   later: Billed['scheduled'],
@@ -223,7 +224,7 @@ function planNext(
     known.at === wanted.at &&
     known.endsAt === plan.cancelAt
   if (agrees) return
-  // A plan that costs nothing may follow one whose payments end.
+  // A free plan may follow one whose payments end.
   if (kept?.next && (wanted || kept.next.provider !== null)) changes.unplan.push(kept.id)
   if (!wanted) return
   const { id: packageId, quantity, at: startedAt } = wanted
@@ -231,7 +232,7 @@ function planNext(
   changes.plan = { follows: kept?.id ?? null, successor }
 }
 
-/** An add-on that is paid until its end, and already off the bill, lasts until then. */
+/** An add-on that was removed from the bill and is paid until its end. */
 const isPaidUntilEnd = (s: HeldSubscription, billed: readonly BilledPackage[]): boolean =>
   s.isAddon && s.cancelAt !== null && !billed.some((p) => p.id === s.packageId)
 
@@ -243,7 +244,7 @@ const isOn = (s: HeldSubscription, terms: Omit<BillingChanges['update'][number],
   s.quantity === terms.quantity &&
   s.trialEndsAt === terms.trialEndsAt
 
-/** Whether a subscription was paid for later. One created by hand never was. */
+/** Whether a subscription was paid for later. One created by hand was not paid for. */
 function isLater(s: HeldSubscription, billed: Billed): boolean {
   if (s.paidAt === null || s.providerRef === null) return false
   return s.paidAt > billed.paidAt || (s.paidAt === billed.paidAt && s.providerRef > billed.ref)
@@ -256,8 +257,8 @@ function sameProviderSubscription(a: HeldSubscription, b: HeldSubscription): boo
 }
 
 /**
- * Where the base plan was on this bill and nothing takes its place, the other add-ons are gone with it, also at their
- * providers. The clock may have ended all of them already.
+ * If the base plan was on this bill and has no replacement, the other add-ons end too, also at their providers. Some
+ * may have ended by the clock already.
  */
 function endAddonsWithout(
   changes: BillingChanges,
@@ -278,12 +279,12 @@ function endAddonsWithout(
 
 const cancelBehind = (changes: BillingChanges, s: HeldSubscription) => addBehind(changes.cancelAtProvider, s)
 
-/** The provider's subscription behind one of the user's, once each. */
+/** Adds the provider's subscription behind one of the user's, once. */
 function addBehind(
   refs: { provider: string; ref: string }[],
   { provider, providerRef, forGood }: HeldSubscription,
 ): void {
-  // A one-off payment is not charged again: the provider has nothing to end.
+  // A one-off payment is not charged again, so there is nothing to cancel.
   if (provider === null || providerRef === null || forGood) return
   if (refs.some((known) => known.provider === provider && known.ref === providerRef)) return
   refs.push({ provider, ref: providerRef })

@@ -11,7 +11,7 @@ export interface CardEntry {
   cvc: string
 }
 
-/** What is wrong with each field of a card, worded for the payer; empty if nothing is. */
+/** Problems of each field of a card, worded for the payer; empty if there are none. */
 export function cardProblems(
   { number, expiry, cvc }: CardEntry,
   now: number,
@@ -37,7 +37,7 @@ export function cardOutcome(number: string): (typeof TEST_CARDS)[keyof typeof TE
 
 const digitsOf = (number: string): string => number.replace(/[\s-]/g, '')
 
-/** Every second digit from the right doubled, nines cast out, the sum ends in 0. */
+/** Doubles every second digit from the right and subtracts 9 from results above 9; the sum must end in 0. */
 function passesLuhn(digits: string): boolean {
   let sum = 0
   for (const [i, digit] of [...digits].reverse().entries()) {
@@ -47,7 +47,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** A card is good until its month is over. */
+/** A card is valid until the end of its month. */
 function endOf(expiry: string): number | null {
   const [, month, year] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d\d)$/.exec(expiry.trim()) ?? []
   if (!month || !year || Number(month) < 1 || Number(month) > 12) return null

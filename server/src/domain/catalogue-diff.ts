@@ -9,7 +9,7 @@ export interface CatalogueDiffEntry {
   id: string
   name: string
   change: (typeof CATALOGUE_CHANGES)[number]
-  /** of a conflict: why it is left alone */
+  /** for a conflict: the reason why it is not copied */
   message: string | null
   before: JsonObject | null
   after: JsonObject | null
@@ -21,8 +21,8 @@ export interface CatalogueDiff {
 }
 
 /**
- * What in `from` is new to `to` or differs there. Nothing is ever removed. Archived packages are left out, and archived
- * features that no other package needs.
+ * Features and packages of `from` that are missing in `to` or differ. Nothing is ever removed. Archived packages are
+ * omitted, and so are archived features that no other package needs.
  */
 export function catalogueDiff(from: Catalogue, to: Catalogue): CatalogueDiff {
   const offered = [...from.packages.values()].filter(({ archived }) => !archived)

@@ -23,11 +23,11 @@ export interface Catalogue {
   packages: ReadonlyMap<string, Package>
   /** What each package grants, by package id and feature id. */
   grants: ReadonlyMap<string, ReadonlyMap<string, PackageFeature>>
-  /** Only of packages that somebody may have in an earlier version. */
+  /** Only of packages of which someone may have an earlier version. */
   histories: ReadonlyMap<string, PackageHistory>
 }
 
-/** What a subscription grants now, by feature id: the newest version of its package, or the one it has. */
+/** Grants of a subscription now, by feature id: those of the version that it has. */
 export function grantsOf(
   catalogue: Catalogue,
   subscription: Versioned & { packageId: string },
@@ -68,28 +68,28 @@ export function countedPeriodsOf(
   return countedPeriods({ features: [...(grantsOf(catalogue, subscription, now)?.values() ?? [])] })
 }
 
-/** A feature together with the packages that grant it. */
+/** A feature, with the packages that grant it. */
 export interface CataloguedFeature extends Feature {
   packages: Package[]
-  /** The reset periods it is granted with: nearly always just one. */
+  /** Reset periods of its grants: nearly always just one. */
   resetPeriods: ResetPeriod[]
   /** those of overrides */
   overridePeriods: ResetPeriod[]
-  /** It is added to nothing new; see archive-feature.ts. */
+  /** An archived feature cannot be added to packages; see archive-feature.ts. */
   archived: boolean
 }
 
-/** A feature as it is stored. */
+/** A stored feature. */
 export type FeatureContent = Feature & Pick<CataloguedFeature, 'overridePeriods' | 'archived'>
 
-/** A package as it is stored, naming its features by id. */
+/** A stored package. It refers to features by id. */
 export type PackageContent = Omit<Package, 'features'> & {
   features: Entitlement[]
-  /** empty where everybody has the newest version */
+  /** empty if everyone has the newest version */
   entries: HistoryContent[]
 }
 
-/** An entry with what its version `from` granted; null of a migration. */
+/** An entry, with what its version `from` granted; null for a migration. */
 export type HistoryContent = HistoryEntry & { features: Entitlement[] | null }
 
 export function buildCatalogue(
@@ -107,7 +107,7 @@ export function buildCatalogue(
     const granted = (entitlement: Entitlement): PackageFeature => {
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`Package ${made.id} grants the unknown feature ${entitlement.featureId}`)
-      // A package holds the bare feature, or it would contain itself.
+      // A package contains the plain feature. Otherwise it would contain itself.
       const { packages, resetPeriods, overridePeriods, archived, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
       return { ...entitlement, feature: plain }
@@ -130,7 +130,7 @@ export function buildCatalogue(
 
 const byFeature = (features: readonly PackageFeature[]) => new Map(features.map((f) => [f.featureId, f]))
 
-/** Refuses another entry that leaves somebody at an earlier version, once there are too many. */
+/** Rejects another entry that leaves someone at an earlier version if there are too many. */
 export function checkRoomInHistory({ histories }: Catalogue, packageId: string): void {
   if ((histories.get(packageId)?.entries.length ?? 0) < MAX_PACKAGE_HISTORY) return
   throw badUserInput(
@@ -183,7 +183,6 @@ function rebuilt(
   return buildCatalogue([...catalogue.features.values()], contents)
 }
 
-/** Refuses to make a catalogue larger than the bound. */
 export function checkSize({ features, packages }: { features: number; packages: number }): void {
   if (features > MAX_FEATURES)
     throw badUserInput(`An app can have at most ${MAX_FEATURES} features. Delete unused ones first.`)
@@ -191,7 +190,7 @@ export function checkSize({ features, packages }: { features: number; packages: 
     throw badUserInput(`An app can have at most ${MAX_PACKAGES} packages. Delete unused ones first.`)
 }
 
-/** A package without a history, because everybody has its newest version. */
+/** A package without a history: everyone has its newest version. */
 function lastForAll({ version, history }: Package): HistoryContent[] {
   if (version === 1) return []
   const entry = { position: history, kind: 'PUBLISHED', from: version - 1, to: version } as const

@@ -1,3 +1,3 @@
-/** When a change takes effect: now, when the period ends, or whichever is better for the customer. */
+/** When a change takes effect: now, at the end of the period, or whichever is better for the customer. */
 export const CHANGE_TIMES = ['NOW', 'PERIOD_END', 'BEST'] as const
 export type ChangeTime = (typeof CHANGE_TIMES)[number]

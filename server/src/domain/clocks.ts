@@ -1,9 +1,9 @@
-/** Milliseconds that only ever go forward, from an arbitrary start: for how long something has taken. */
+/** Monotonic milliseconds with an arbitrary start, to measure durations. */
 export type Monotonic = () => number
 
-/** The two clocks of a process. Only `main.ts` reads them; everything else is handed them. */
+/** The two clocks of a process. Only `main.ts` reads them and passes them on. */
 export interface Clocks {
-  /** milliseconds since 1970, which an operator or NTP may set back */
+  /** milliseconds since 1970; an operator or NTP may set it back */
   wall: () => number
   monotonic: Monotonic
 }

@@ -1,6 +1,6 @@
 /**
- * What attackers guess first, in lower case and without the digits and signs that people add: `Password123!`
- * and `P@ssw0rd` are both `password`. Only words that reach ten characters with such trimmings matter.
+ * The most common passwords, in lower case and without added digits and signs: `Password123!` and `P@ssw0rd` are both
+ * `password`. Only words that people extend to ten characters matter.
  */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `
@@ -32,7 +32,7 @@ export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Keyboard walks that trimming would destroy. */
+/** Keyboard patterns that removing digits and signs would destroy. */
 export const KEYBOARD_WALKS: ReadonlySet<string> = new Set(
   `
   1q2w3e4r5t 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1qaz2wsx3edc 1qaz2wsx3edc4rfv 1qaz1qaz1q 1qazxsw23edc 1qazzaq1 q1w2e3r4t5

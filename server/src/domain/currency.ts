@@ -1,7 +1,7 @@
 /**
- * The currencies of ISO 4217's current list, by the number of decimals that its minor unit has. Not Intl's, which
- * follows how a currency is usually written (HUF, PKR, COP and IQD without decimals) and would show some prices a
- * hundred times too high. Metals, drawing rights and test codes have no minor unit, and nobody can be charged in them.
+ * The currencies of ISO 4217, by the number of decimals of their minor unit. Intl is not used: it follows how a
+ * currency is usually written (HUF, PKR, COP and IQD without decimals) and would show some prices a hundred times too
+ * high. Metals, drawing rights and test codes have no minor unit and cannot be charged.
  */
 const ISO_4217: readonly [exponent: number, codes: string][] = [
   [0, 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf'],
@@ -22,8 +22,8 @@ const EXPONENTS: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * Where Stripe differs from ISO 4217 (docs.stripe.com/currencies): krónur and Ugandan shillings in hundredths, of
- * which it accepts only whole units, and ariary without a minor unit.
+ * Where Stripe differs from ISO 4217 (docs.stripe.com/currencies): krónur and Ugandan shillings in hundredths, but only
+ * whole units are accepted, and ariary without a minor unit.
  */
 const STRIPE_EXPONENTS: ReadonlyMap<string, number> = new Map([
   ['mga', 0],
@@ -32,12 +32,12 @@ const STRIPE_EXPONENTS: ReadonlyMap<string, number> = new Map([
 ])
 const WHOLE_AT_STRIPE = ['isk', 'ugx']
 
-/** In lower case, as prices have it. */
+/** In lower case, as in prices. */
 export const isCurrency = (code: string): boolean => EXPONENTS.has(code)
 
 /**
- * The number of decimals in a provider's minor units. A currency that is not listed, which a payment reported by a
- * provider may have, counts in hundredths.
+ * Number of decimals of a provider's minor units. Currencies that are not listed, which a provider's payment may have,
+ * count in hundredths.
  */
 export function exponentOf(provider: string, currency: string): number {
   const own = provider === 'stripe' ? STRIPE_EXPONENTS.get(currency) : undefined

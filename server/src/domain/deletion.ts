@@ -5,7 +5,7 @@ import { number } from './sentence.ts'
 export const counted = (verb: string, count: number, one: string, several: string): string | null =>
   count === 0 ? null : `${verb} ${number(count)} ${count === 1 ? one : several}`
 
-/** Why something cannot be deleted, with what to do instead; null: nothing refers to it. */
+/** Reason why something cannot be deleted and how to resolve it; null: nothing refers to it. */
 export function deletionRefusal(
   what: string,
   id: string,

@@ -2,14 +2,14 @@ import { badUserInput, quote } from './errors.ts'
 import { checkText } from './identifier.ts'
 
 /**
- * Something on both sides of one @, without white space, control characters or half a surrogate pair: what every mail
- * system requires. More would refuse addresses that work.
+ * Text on both sides of one @, without white space, control characters or half a surrogate pair. A stricter rule would
+ * reject working addresses.
  */
 export const isEmail = (text: string): boolean => EMAIL.test(text)
 
 const EMAIL = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u
 
-/** The one rule for an email address, wherever it is entered. Null: none. */
+/** The rule for all email addresses. Null: none. */
 export function checkEmail(email: string | null | undefined): void {
   checkText('email', email)
   if (email === null || email === undefined || isEmail(email)) return

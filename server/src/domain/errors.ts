@@ -1,6 +1,5 @@
 /**
- * The one error table. `type` is the class name that the SDKs raise, `status` the true HTTP status
- * (the wire says 200 for all of them).
+ * All errors. `type` is the class name in the SDKs, `status` the true HTTP status (the actual status is always 200).
  */
 export const ERRORS = {
   UNAUTHENTICATED: { type: 'AuthenticationError', status: 401 },
@@ -33,13 +32,13 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** A failure the caller can act on: its message is written for them and sent unchanged. */
+/** An error that the caller can act on. Its message is sent to them unchanged. */
 export class TollgateError extends Error {
   readonly code: ErrorCode
   readonly type: string
-  /** the argument or input field whose value is refused; null: no single one */
+  /** argument or input field with the rejected value; null: no single one */
   readonly field: string | null
-  /** how many seconds to wait before trying again; null: trying again would not help */
+  /** seconds to wait before a retry; null: a retry would not help */
   readonly retryAfter: number | null
 
   constructor(
@@ -64,7 +63,7 @@ export class TollgateError extends Error {
 export const badUserInput = (message: string, field: string | null = null) =>
   new TollgateError('BAD_USER_INPUT', message, undefined, field)
 export const badRequest = (message: string) => new TollgateError('BAD_REQUEST', message)
-/** Too many requests, or more than there is room for: the same call will work a little later. */
+/** Too many requests, or too little capacity: the same call will work a little later. */
 export const rateLimited = (message: string, retryAfter: number) =>
   new TollgateError('RATE_LIMITED', message, undefined, null, retryAfter)
 /** No answer in time, or none available. A mutation may have taken effect: retry it with its Idempotency-Key. */
@@ -87,7 +86,7 @@ export const appNotFound = (id: string) => new TollgateError('APP_NOT_FOUND', `A
 export const subscriptionLinkError = (message: string) =>
   new TollgateError('SUBSCRIPTION_LINK_ERROR', message)
 
-/** What `subscribe` refuses. The first three messages are the spec's, to the letter. */
+/** Refusals of `subscribe`. The first three messages are taken from the spec verbatim. */
 export const SUBSCRIBE_REFUSALS = {
   missingTier: 'Cannot subscribe to addon. Missing live tier subscription.',
   severalTiers: 'Cannot subscribe to multiple tiers',
@@ -100,14 +99,14 @@ export const SUBSCRIBE_REFUSALS = {
 export const subscriptionError = (message: string) =>
   new TollgateError('BAD_USER_INPUT', message, 'SubscriptionError', 'packageIds')
 
-/** An id for use in a message: bounded, and safe for a terminal. */
+/** An id for use in a message: shortened, and safe for a terminal. */
 export function quote(id: string): string {
   return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id).replace(UNPRINTABLE, escaped)
 }
 
-/** What JSON does not escape but a terminal interprets: DEL and C1 controls, line and direction marks. */
+/** Characters that JSON does not escape but a terminal interprets: DEL and C1 controls, line and direction marks. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Why the service cannot start: one line for its operator, with what to do about it. */
+/** The reason why the service cannot start, on one line, with what to do about it. */
 export class StartError extends Error {}

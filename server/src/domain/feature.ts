@@ -13,7 +13,7 @@ export interface Feature {
   metadata: JsonObject
 }
 
-/** What an update may contain. Absent fields stay unchanged. */
+/** Fields of an update. Omitted fields are not changed. */
 export interface FeatureChange {
   name?: string
   unitLabel?: string | null

@@ -18,13 +18,12 @@ export function checkIdentifier(field: string, id: string): void {
   }
 }
 
-/** Whether text can be stored: PostgreSQL cannot hold NUL, UTF-8 cannot hold half a surrogate pair. */
+/** Whether PostgreSQL and UTF-8 can store a text: no NUL, no half surrogate pairs. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
-/** Text from a provider, which cannot be refused: what cannot be stored of it is left out. */
+/** Text from a provider, without characters that cannot be stored. */
 export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed()
 
-/** Free text that a person reads. */
 export function checkText(field: string, text: string | null | undefined): void {
   if (text === null || text === undefined) return
   if (text.length > MAX_TEXT_CHARACTERS) {

@@ -4,7 +4,7 @@ import { MAX_COUNT, MAX_METADATA_BYTES, MAX_METADATA_DEPTH } from './limits.ts'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Metadata is returned as it was sent, so what cannot be stored exactly is refused rather than rounded. */
+/** Metadata is returned exactly as it was sent. Values that cannot be stored exactly are rejected. */
 export function checkMetadata(metadata: JsonObject): void {
   checkDepth(metadata, 1)
   const bytes = Buffer.byteLength(JSON.stringify(metadata))

@@ -6,10 +6,9 @@ import type { HistoryEntry, Reach } from './package-version.ts'
 export const MIGRATION_STATUSES = ['DRY_RUN', 'SCHEDULED', 'DONE', 'UNDONE'] as const
 export type MigrationStatus = (typeof MIGRATION_STATUSES)[number]
 
-/** BEST is NOW: versions have no prices to compare. */
+/** BEST is treated as NOW: versions have no prices to compare. */
 export const reachOf = (when: ChangeTime): Reach => (when === 'PERIOD_END' ? 'AT_PERIOD_END' : 'ALL')
 
-/** Refuses versions that the package does not have. */
 export function checkMigration({ id, status, version }: Package, from: number, to: number): void {
   if (status !== 'PUBLISHED') throw badUserInput('Package is not published', 'packageId')
   for (const [field, asked] of Object.entries({ fromVersion: from, toVersion: to })) {
@@ -23,8 +22,8 @@ export function checkMigration({ id, status, version }: Package, from: number, t
 type Entry = HistoryEntry & { id: string | null; undoneAt: number | null }
 
 /**
- * Undoing a migration is as if it had never been, which is only clear while nothing has built on it: a later migration
- * is undone first, and a publication for all has moved everybody on.
+ * A migration can be undone only while nothing builds on it. Later migrations must be undone first, and a publication
+ * for all has moved everyone on.
  */
 export function checkUndo(history: readonly Entry[], migration: Entry): void {
   const later = history.filter((e) => e.position > migration.position && e.undoneAt === null)

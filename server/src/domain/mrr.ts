@@ -3,16 +3,15 @@ import { type Interval, PER_YEAR } from './price.ts'
 
 /**
  * Monthly recurring revenue, from the list prices of what providers charge for now:
- * - A price counts by its interval: a year's divided by 12, a week's times 52 / 12, a day's times 365 / 12, each times
- *   its quantity. Only the sum is rounded, to whole minor units, halves up.
- * - A one-off price recurs never, a trial costs nothing yet, and a paused subscription is not charged: none of them
- *   counts.
- * - What is past due counts as long as it is not ended, and is shown beside the sum as well.
- * - What is set to end counts until it ends. Discounts, taxes and credit do not count.
- * - Nothing is summed across currencies, nor across providers: the sandbox moves no money.
+ * - A price counts by its interval: a yearly price divided by 12, a weekly one times 52 / 12, a daily one times 365 /
+ *   12, each times its quantity. Only the sum is rounded, to whole minor units, halves up.
+ * - One-off prices, trials and paused subscriptions do not count.
+ * - Past due subscriptions count until they end, and are also reported separately.
+ * - Subscriptions with a scheduled end count until then. Discounts, taxes and credit do not count.
+ * - Amounts in different currencies or at different providers are not added up. The sandbox moves no money.
  */
 
-/** Whether a subscription is charged for, as far as its provider says. */
+/** Whether a subscription is charged for, according to its provider. */
 export type BillingState = 'active' | 'past due' | 'paused'
 
 export interface ChargedPrice {
@@ -33,7 +32,7 @@ export interface Mrr {
   currency: string
   /** minor units a month */
   amount: number
-  /** of which is past due */
+  /** past due part of it */
   pastDue: number
 }
 
@@ -66,7 +65,7 @@ function aMonth(year: bigint): number {
   return month > BigInt(MAX_COUNT) ? MAX_COUNT : Number(month)
 }
 
-/** What a provider's report means for revenue. A subscription whose collection is paused is not charged for. */
+/** Classifies a provider's report for revenue. A subscription with paused collection is not charged for. */
 export function billingStateOf({
   billingStatus,
   status,

@@ -3,7 +3,7 @@ export const NEXT_EVENTS = ['TRIAL_END', 'CHANGE', 'END', 'RENEWAL'] as const
 export interface NextEvent {
   kind: (typeof NEXT_EVENTS)[number]
   at: number
-  /** what follows; null: nothing, or the same again */
+  /** next package; null: there is none, or it is the same */
   packageName: string | null
 }
 
@@ -14,7 +14,7 @@ interface Planned {
   scheduled: { packageName: string; at: number } | null
 }
 
-/** What happens to a subscription next, as far as it is known; null: nothing, it goes on until somebody ends it. */
+/** Next scheduled event of a subscription; null: it continues until someone cancels it. */
 export function nextEvent(
   { status, cancelAt, trialEndsAt, scheduled }: Planned,
   paidUntil: number | null,

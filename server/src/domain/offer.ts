@@ -6,7 +6,7 @@ import { providerName } from './provider-name.ts'
 import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
 
-/** One line of an offer. */
+/** A line of an offer. */
 interface OfferItem {
   package: Package
   price: Price
@@ -35,8 +35,8 @@ export function pricesOf(items: readonly TemplateItem[]): (Price | null)[] {
 }
 
 /**
- * The offer of a template, or why there is none today, with what to do about it. A provider takes one payment in
- * one currency, and renews all of it together.
+ * The offer of a template, or the reason why there is none and how to resolve it. A provider takes one payment in one
+ * currency and renews everything together.
  */
 export function offerOf(
   templateItems: readonly TemplateItem[],
@@ -91,15 +91,15 @@ const TOO_MUCH = `The prices add up to more than ${MAX_AMOUNT} minor units, whic
 
 const paid = (interval: Interval | null) => (interval === null ? 'once' : `every ${interval}`)
 
-/** Refuses prices that can never be paid together. */
+/** Rejects prices whose total is too large to be charged. */
 export function checkTotal(prices: readonly (Price | null)[]): void {
   if (totalOf(prices.filter((price) => price !== null)) === null) throw badUserInput(TOO_MUCH, 'packageIds')
 }
 
-/** A template may name what one `subscribe` call accepts: at most one base plan, each package once. */
+/** A template may contain what one `subscribe` call accepts: at most one base plan, each package once. */
 export function checkTemplatePackages(packages: readonly (Package | undefined)[]): void {
   try {
-    // Drafts may be published later, and add-ons may be meant for users who have a base plan.
+    // Drafts may be published later, and add-ons may be for users who already have a base plan.
     checkSubscribe(
       packages.map((p) => p && { ...p, status: 'PUBLISHED' as const }),
       packages.some((p) => p && !p.isAddon) ? [] : [{ packageId: '', isAddon: false }],

@@ -6,8 +6,8 @@ import { LATEST_TEST_CLOCK, MAX_COUNT, MAX_OVERRIDES } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
 
 /**
- * An exception for one user and feature, whatever their packages say. GRANT and DENY are for any feature, the others
- * for consumable ones. Granting a consumable feature means without a limit.
+ * An exception for one user and feature that takes precedence over packages. GRANT and DENY apply to any feature, the
+ * others to consumable ones. GRANT makes a consumable feature unlimited.
  */
 export const OVERRIDE_MODES = ['REPLACE', 'ADD', 'UNLIMITED', 'GRANT', 'DENY'] as const
 export type OverrideMode = (typeof OVERRIDE_MODES)[number]
@@ -17,28 +17,28 @@ export interface Override {
   mode: OverrideMode
   /** for REPLACE and ADD */
   limit: number | null
-  /** null: as the packages say */
+  /** null: as in the packages */
   overageEnabled: boolean | null
-  /** how often the count resets where no package says */
+  /** reset period if no package has one */
   resetPeriod: ResetPeriod
-  /** where periods are counted from for a user without a subscription */
+  /** anchor of the periods of a user without a subscription */
   startedAt: number
   expiresAt: number | null
-  /** a note for the application's own people; never shown to the user */
+  /** internal note, never shown to the user */
   reason: string | null
 }
 
-/** An override as a caller asks for it. */
+/** An override as requested. */
 export interface NewOverride extends Omit<Override, 'resetPeriod' | 'startedAt'> {
-  /** null: as before, or MONTH */
+  /** null: unchanged, or MONTH for a new one */
   resetPeriod: ResetPeriod | null
 }
 
 export const DEFAULT_RESET_PERIOD: ResetPeriod = 'MONTH'
 
 /**
- * All overrides of a user once this one is set. It replaces the one in force, whose start and, unless another is asked
- * for, reset period it keeps: a higher limit must not begin a new count. Expired ones are dropped.
+ * All overrides of a user after this one is set. It replaces the one in force, and keeps its start and, unless another
+ * is requested, its reset period, so that a higher limit does not start a new count. Expired overrides are dropped.
  */
 export function withOverride(
   overrides: readonly Override[] | null,
@@ -60,7 +60,7 @@ export function withOverride(
   return { set, all }
 }
 
-/** Those in force, except the one of this feature. */
+/** Overrides in force, except that of this feature. */
 export function withoutOverride(
   overrides: readonly Override[] | null,
   featureId: string,
@@ -69,7 +69,7 @@ export function withoutOverride(
   return overridesAt(overrides, now).filter((override) => override.featureId !== featureId)
 }
 
-/** Those in force, in the order in which they were last set. */
+/** Overrides in force, in the order in which they were last set. */
 export function overridesAt(overrides: readonly Override[] | null, now: number): Override[] {
   return (overrides ?? []).filter((override) => isInForce(override, now))
 }
@@ -104,7 +104,7 @@ function checkOverride(override: Override, type: FeatureType, now: number): void
   checkText('reason', reason)
 }
 
-/** The override that applies to a feature now: an expired one is over by the clock alone. */
+/** The override that applies to a feature now. No job removes expired ones. */
 export function overrideAt(
   overrides: readonly Override[] | null,
   featureId: string,
@@ -117,7 +117,7 @@ export function overrideAt(
 
 const isInForce = ({ expiresAt }: Override, now: number): boolean => expiresAt === null || now < expiresAt
 
-/** What the packages allow, if anything, changed by an override other than DENY. */
+/** The allowance of the packages, if any, changed by an override other than DENY. */
 export function overridden(
   allowance: Allowance | null,
   { mode, limit, overageEnabled, resetPeriod }: Override,

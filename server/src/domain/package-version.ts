@@ -2,20 +2,20 @@ import type { PackageFeature } from './package.ts'
 import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
 
 /**
- * Every publication of a package makes a new version. Which one a subscription has is derived when it is read: the one
- * it was bought at, moved on by what happened to the package since. Nothing is rewritten, so that nobody is moved late,
- * twice, or not at all.
+ * Every publication of a package creates a version. The version that a subscription has is derived when it is read: the
+ * one it was bought with, moved on by the history of the package since. Nothing is rewritten, so no subscription is
+ * moved late, twice, or not at all.
  *
- * Invariants (package-version.test.ts): after a publication for ALL everybody has it; NEW_ONLY changes nobody's version;
- * at AT_PERIOD_END each moves exactly when the period ends that it was decided in, unless a later decision moves them
- * before; undoing a migration restores all it moved.
+ * Invariants (package-version.test.ts): after a publication for ALL, all subscriptions have it; NEW_ONLY changes no
+ * existing subscription; with AT_PERIOD_END each one moves at the end of the period that was running, unless a later
+ * publication or migration moves it earlier; undoing a migration restores all subscriptions it moved.
  */
 
-/** Whom a publication reaches: everybody now, only who subscribes from now on, or each at the end of their period. */
+/** Subscriptions that a publication applies to: all now, only new ones, or each at the end of its period. */
 export const REACHES = ['ALL', 'NEW_ONLY', 'AT_PERIOD_END'] as const
 export type Reach = (typeof REACHES)[number]
 
-/** A publication of a version, or a move of those who had one version to another. */
+/** A publication of a version, or a migration from one version to another. */
 export interface HistoryEntry {
   position: number
   kind: 'PUBLISHED' | 'MIGRATED'
@@ -25,19 +25,19 @@ export interface HistoryEntry {
   at: number
 }
 
-/** What may have left somebody at an earlier version; packages whose every subscriber has the newest have none. */
+/** The entries that may have left someone at an earlier version; none if everyone has the newest. */
 export interface PackageHistory {
-  /** in order, without what was undone */
+  /** in order, without undone ones */
   entries: readonly HistoryEntry[]
-  /** what the earlier versions granted, by version and feature id */
+  /** grants of the earlier versions, by version and feature id */
   versions: ReadonlyMap<number, ReadonlyMap<string, PackageFeature>>
 }
 
-/** What the version of a subscription depends on. */
+/** The properties that determine a subscription's version. */
 export interface Versioned {
-  /** the version it was bought at, or last moved to by hand */
+  /** the version it was bought with, or last moved to by hand */
   version: number
-  /** the position of the last entry that had happened by then */
+  /** position of the last history entry at that time */
   versionAsOf: number
   anchor: number
 }
@@ -64,7 +64,7 @@ export function versionAt(
   return due && due.at <= now ? due.to : current
 }
 
-/** When the period of a package that contains `at` ends: its longest, or the month if it counts nothing. */
+/** End of the period that contains `at`: of the package's longest period, or of the month if it counts nothing. */
 export function periodEnd(anchor: number, resetPeriods: readonly ResetPeriod[], at: number): number {
   const { end } = periodAt(longestEnding(resetPeriods) ?? 'MONTH', anchor, at)
   return end ?? at

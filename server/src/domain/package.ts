@@ -26,27 +26,27 @@ export interface Package {
   name: string
   status: PackageStatus
   isAddon: boolean
-  /** It takes no new subscribers; see archive-package.ts. */
+  /** An archived package accepts no new subscriptions; see archive-package.ts. */
   archived: boolean
   metadata: JsonObject
   updatedAt: number
   features: PackageFeature[]
   prices: Price[]
-  /** the number of its publications, the first included */
+  /** number of publications */
   version: number
-  /** the position of the last entry in its history: see package-version.ts */
+  /** position of the last entry in its history; see package-version.ts */
   history: number
-  /** Edits made in the dashboard since it was published; they take effect when it is published again. */
+  /** Unpublished edits made in the dashboard. */
   draft: PackageEdit | null
 }
 
-/** What the dashboard may edit. The Admin API changes metadata only. */
+/** Fields that the dashboard may edit. The Admin API changes metadata only. */
 export interface PackageEdit {
   name: string
   features: Entitlement[]
 }
 
-/** An entitlement as callers write it, before defaults. */
+/** An entitlement as callers send it, before defaults. */
 export interface EntitlementInput {
   limit?: number | null | undefined
   resetPeriod?: ResetPeriod | null | undefined
@@ -71,7 +71,7 @@ export function checkPackageEdit(edit: PackageEdit): void {
   }
 }
 
-/** Refuses archived features, except those that the package has already. */
+/** Rejects archived features, except those the package already has. */
 export function checkArchived(
   edit: Pick<PackageEdit, 'features'>,
   features: ReadonlyMap<string, { archived: boolean }>,
@@ -86,7 +86,7 @@ export function checkArchived(
   }
 }
 
-/** Fills in the defaults of one entry and checks it against the feature it grants. */
+/** Fills in the defaults of an entitlement and validates it against its feature. */
 export function entitlementFor(
   featureId: string,
   feature: { type: FeatureType } | undefined,
@@ -115,7 +115,6 @@ export function entitlementFor(
   }
 }
 
-/** The reset periods of a package's consumable features. */
 export function countedPeriods({ features }: Pick<Package, 'features'>): ResetPeriod[] {
   return features.filter((f) => f.feature.type === 'CONSUMABLE').map((f) => f.resetPeriod)
 }

@@ -2,14 +2,13 @@ import { COMMON_PASSWORDS, KEYBOARD_WALKS } from './common-passwords.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './limits.ts'
 
-/** What one guess costs: scrypt's parameters, with N as its logarithm. */
+/** The cost of one guess: scrypt's parameters, with N as its logarithm. */
 export interface PasswordCost {
   ln: number
   r: number
   p: number
 }
 
-/** Refuses a new password that is too short or easily guessed. */
 export function checkPassword(password: string, email: string): void {
   if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
     throw badUserInput(
@@ -42,7 +41,7 @@ function isRepetition(text: string): boolean {
   return false
 }
 
-/** `1234567890`, `zyxwvutsrq`: each character the one that follows, or precedes, the last. */
+/** `1234567890`, `zyxwvutsrq`: each character follows or precedes the last one. */
 function isSequence(text: string): boolean {
   const codes = [...text.replace(/90$/, '9:')].map((character) => character.charCodeAt(0))
   return [1, -1].some((step) => codes.every((code, i) => i === 0 || code - (codes[i - 1] ?? 0) === step))
@@ -50,13 +49,13 @@ function isSequence(text: string): boolean {
 
 function isCommon(text: string): boolean {
   if (KEYBOARD_WALKS.has(text) || /^\d{1,15}$/.test(text)) return true
-  // A digit at the end may be a letter in disguise or a trimming.
+  // A digit at the end may be a substituted letter or an addition.
   return [trimmed(text), trimmed(asLetters(text)), asLetters(trimmed(text))].some((word) =>
     COMMON_PASSWORDS.has(word),
   )
 }
 
-/** Without the digits and signs at both ends. */
+/** Without digits and signs at both ends. */
 const trimmed = (text: string): string => text.replace(/^[\P{L}]+/u, '').replace(/[\P{L}]+$/u, '')
 
 const LETTERS: Record<string, string> = {

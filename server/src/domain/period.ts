@@ -1,14 +1,13 @@
 /**
- * Usage is counted per period. A period is derived from its anchor whenever needed, and never reset
- * by a job.
+ * Usage is counted per period. Periods are computed from their anchor whenever needed; no job resets them.
  *
  * Invariants (period.test.ts):
  * - periods of one anchor tile time: each ends exactly where the next starts, none is empty;
- * - period n starts at the anchor plus n units counted from the anchor, clamped to the month's last day, so
- *   that the 31st comes back after every short month;
+ * - period n starts at the anchor plus n units counted from the anchor, clamped to the month's last day, so that the
+ *   31st comes back after every short month;
  * - NEVER is one period without end, the same for every anchor;
- * - the period containing `now` never starts after `now`, nor as long ago as `longestMs`, whatever the anchor:
- *   even one in the future, as after the clock was set back or during a trial.
+ * - the period containing `now` never starts after `now`, nor as long ago as `longestMs`, for every anchor, including
+ *   one in the future, as after the clock was set back or during a trial.
  *
  * Times are milliseconds since 1970 in UTC; intervals are half-open.
  */
@@ -31,7 +30,7 @@ export const FOREVER: Period = { start: 0, end: null }
 
 const LONGEST_MS = { ...FIXED, MONTH: 31 * DAY, YEAR: 366 * DAY, NEVER: null } as const
 
-/** No period of this kind is longer; null: unbounded. */
+/** Maximum length of a period; null: unbounded. */
 export const longestMs = (reset: ResetPeriod): number | null => LONGEST_MS[reset]
 
 /** The period containing `now`. */
@@ -44,7 +43,7 @@ export function periodAt(reset: ResetPeriod, anchor: number, now: number): Perio
     : { start: startOf(reset, anchor, n - 1), end: start }
 }
 
-/** The periods from the anchor up to, but excluding, the one containing `now`: newest first, at most `most`. */
+/** Periods from the anchor up to, but excluding, the one containing `now`: newest first, at most `most`. */
 export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, most: number): Period[] {
   if (reset === 'NEVER') return []
   const past: Period[] = []
@@ -55,7 +54,7 @@ export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, mos
   return past
 }
 
-/** The longest of them, NEVER aside; null when there is none. */
+/** The longest of them other than NEVER; null if there is none. */
 export function longestEnding(resets: Iterable<ResetPeriod>): Exclude<ResetPeriod, 'NEVER'> | null {
   let longest: Exclude<ResetPeriod, 'NEVER'> | null = null
   for (const reset of resets) {
@@ -77,7 +76,7 @@ function startOf(reset: Ending, anchor: number, n: number): number {
     : anchor + n * FIXED[reset]
 }
 
-/** The number of the period containing `now`, or of the one after it: it looks only at the month. */
+/** Number of the period containing `now`, or of the next one: computed from the month only. */
 function guessAt(reset: Ending, anchor: number, now: number): number {
   if (reset !== 'MONTH' && reset !== 'YEAR') return Math.floor((now - anchor) / FIXED[reset])
   return Math.floor((monthOf(new Date(now)) - monthOf(new Date(anchor))) / MONTHS[reset])

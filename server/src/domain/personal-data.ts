@@ -1,15 +1,15 @@
 import { quote } from './errors.ts'
 import type { Json, JsonObject } from './metadata.ts'
 
-/** An id that a user has or had, and while it was theirs: afterwards it may be another user's. */
+/** An id that a user has or had, and until when. Afterwards it may belong to another user. */
 export interface KnownAs {
   id: string
   from: number
-  /** null: still */
+  /** null: current */
   until: number | null
 }
 
-/** Everything by which stored records may refer to a user. */
+/** All identifiers by which stored records may refer to a user. */
 export interface Person {
   uid: number
   knownAs: readonly KnownAs[]
@@ -18,7 +18,7 @@ export interface Person {
   subscriptionIds: ReadonlySet<string>
 }
 
-/** Each id lasted from the end of the one before it. */
+/** Each id was valid from the end of the previous one. */
 export function knownAs(
   user: { id: string; createdAt: number },
   former: readonly { id: string; until: number }[],
@@ -32,7 +32,7 @@ export function knownAs(
   return [...known, { id: user.id, from, until: null }]
 }
 
-/** A request may have several mutations, and its receipt is as old as the first of them. */
+/** The receipt of a request with several mutations is as old as the first of them. */
 const SLACK_MS = 60_000
 
 const idsAt = ({ knownAs }: Person, at: number): Set<string> =>
@@ -49,7 +49,7 @@ interface AuditRecord {
   after: JsonObject | null
 }
 
-/** Whether an entry of the audit log is about this person. `subject` says what its subject's id identifies. */
+/** Whether an audit entry is about this person. `subject` is the kind of its subject. */
 export function entryIsAbout(
   person: Person,
   { at, subjectId, before, after }: AuditRecord,
@@ -61,14 +61,14 @@ export function entryIsAbout(
   return names(before, ids, []) || names(after, ids, [])
 }
 
-/** How a refusal quotes what it refused. */
+/** The person's ids as error messages quote them. */
 export const quotesOf = ({ knownAs, billingIds }: Person): string[] =>
   [...knownAs.map(({ id }) => id), ...billingIds].map(quote)
 
-/** How the stored answer to a request for a token begins, which names a user by number. */
+/** The start of a stored response to a token request, which refers to a user by number. */
 export const tokenOf = ({ uid }: Pick<Person, 'uid'>): string => `{"uid":${uid},"issued":`
 
-/** Whether a stored answer is about this person. */
+/** Whether a stored response is about this person. */
 export function answerIsAbout(person: Person, results: Json, at: number): boolean {
   return names(results, idsAt(person, at), quotesOf(person)) || hasTokenOf(person, results)
 }
@@ -78,7 +78,7 @@ const hasTokenOf = (person: Person, results: Json): boolean =>
     JSON.stringify(answer?.value ?? null).startsWith(tokenOf(person)),
   )
 
-/** A user has an id and a billing id; everything else that belongs to one says `userId`. */
+/** A user has `id` and `billingId`; all objects that belong to a user have `userId`. */
 function names(value: Json, ids: ReadonlySet<string>, quoted: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some((one) => names(one, ids, quoted))

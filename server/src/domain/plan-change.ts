@@ -12,20 +12,20 @@ import { type Holder, type UserEntitlement, userEntitlement } from './user-entit
 /**
  * Changing from one base plan to another.
  *
- * Invariants (plan-change.test.ts): BEST is now unless the new plan is cheaper in a price that can be compared; a change
- * between plans that share a reset period never moves where periods are counted from; the quote of a change and back
- * at one moment is zero; usage refuses only a lower quantity of the same plan.
+ * Invariants (plan-change.test.ts): BEST is now unless the new plan is cheaper in a comparable price; a change between
+ * plans that share a reset period never moves the anchor; the quotes of a change and of its reversal at the same moment
+ * add up to zero; usage prevents only a lower quantity of the same plan.
  */
 
-/** A recurring price, and how many of it. */
+/** A recurring price and its quantity. */
 interface Bought {
   price: Price
   quantity: number
 }
 
 /**
- * The prices of two plans that can be compared: in one currency, counted in the same minor units, best at one provider and
- * for one interval.
+ * The prices of two plans that can be compared: in one currency, with the same minor units, preferably at one provider
+ * and for one interval.
  */
 export function comparable(from: readonly Price[], to: readonly Price[]): { from: Price; to: Price } | null {
   const pairs = from.flatMap((a) =>
@@ -39,8 +39,8 @@ export function comparable(from: readonly Price[], to: readonly Price[]): { from
 }
 
 /**
- * The prices that a quote is worked out from. A plan without a recurring price costs nothing, compared with the newest
- * one of the other plan. Null: neither plan has a recurring price, or the two have none in one currency.
+ * The prices for a quote. A plan without a recurring price is compared as free with the newest price of the other plan.
+ * Null: neither plan has a recurring price, or they have no currency in common.
  */
 export function quotedPrices(
   from: readonly Price[],
@@ -64,14 +64,14 @@ const inOneUnit = (a: Price, b: Price): boolean =>
 const perYear = ({ price, quantity }: Bought): bigint =>
   price.interval === null ? 0n : BigInt(price.amount) * BigInt(quantity) * BigInt(PER_YEAR[price.interval])
 
-/** Dearer now, cheaper at the end of what has been paid for. */
+/** Now if the new price is higher, otherwise at the end of the paid period. */
 export function bestTime(from: Bought, to: Bought): Exclude<ChangeTime, 'BEST'> {
   return perYear(to) < perYear(from) ? 'PERIOD_END' : 'NOW'
 }
 
 /**
- * Where the periods of a base plan are counted from that succeeds another at `at`: where the two count by a common
- * period, from the same anchor, so that nothing is refilled or lost; otherwise as for any new one.
+ * Anchor of a base plan that succeeds another at `at`. If the two share a reset period, the anchor is kept so that
+ * usage is neither refilled nor lost; otherwise it is that of any new plan.
  */
 export function anchorAfter(
   ending: { anchor: number; resetPeriods: readonly ResetPeriod[] },
@@ -86,8 +86,8 @@ export function anchorAfter(
 }
 
 /**
- * What a change gives back and charges by the list prices, for whoever takes the money outside of Tollgate. Null: a price
- * does not recur, or costs more than can be charged.
+ * Credit and charge of a change by list prices, for payments outside of Tollgate. Null: a price does not recur, or
+ * exceeds what can be charged.
  */
 export function quoteOf(
   from: Bought,
@@ -110,7 +110,7 @@ export function checkQuantity(quantity: number): void {
   }
 }
 
-/** The limit of a feature after a change that lowers it. */
+/** A feature's limit after a change that lowers it. */
 interface LoweredLimit {
   featureId: string
   budget: number
@@ -118,10 +118,10 @@ interface LoweredLimit {
 }
 
 /**
- * The limits that usage must not exceed for a change to be accepted, by feature id. They are those of features that never
- * reset and have no overage, and only if the change is to a lower quantity of the same plan: units that are in use cannot
- * be returned. A change to another plan is accepted whatever is in use, and nothing more is granted until usage is below
- * its limits.
+ * Limits that usage must not exceed for a change to be accepted, by feature id: those of features that never reset and
+ * have no overage, and only if the change is to a lower quantity of the same plan, because units in use cannot be
+ * returned. A change to another plan is accepted regardless of usage; nothing more is granted until usage is below the
+ * new limits.
  *
  * `after` is what the user has after the change.
  */

@@ -9,7 +9,7 @@ export type Interval = (typeof INTERVALS)[number]
 
 export const PER_YEAR: Record<Interval, number> = { day: 365, week: 52, month: 12, year: 1 }
 
-/** What a package costs at one billing provider. */
+/** The price of a package at one billing provider. */
 export interface Price {
   id: string
   provider: string
@@ -21,7 +21,7 @@ export interface Price {
   interval: Interval | null
 }
 
-/** Refuses a price that a provider could not charge. */
+/** Rejects a price that a provider cannot charge. */
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)
   if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_AMOUNT) {
@@ -51,20 +51,20 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
   return { ...input, currency, interval }
 }
 
-/** What that many of a price cost; null: more than can be charged. */
+/** Price times quantity; null: more than can be charged. */
 export const costOf = ({ amount }: Pick<Price, 'amount'>, quantity: number): number | null =>
   chargeable(amount * quantity)
 
-/** What several amounts come to; null: more than can be charged. */
+/** Sum of amounts; null: more than can be charged. */
 export const totalOf = (parts: readonly { amount: number }[]): number | null =>
   chargeable(parts.reduce((sum, { amount }) => sum + amount, 0))
 
-// A product or a sum may be rounded only where it is far beyond the bound.
+// Rounding errors occur only far above the limit.
 const chargeable = (amount: number): number | null => (amount <= MAX_AMOUNT ? amount : null)
 
 type Amount = Pick<Price, 'provider' | 'amount' | 'currency'>
 
-/** The amount in major units, always with two decimals, whatever the currency. */
+/** The amount in major units, always with two decimals. */
 export function displayAmount({ provider, amount, currency }: Amount): string {
   const unit = 10n ** BigInt(exponentOf(provider, currency))
   const hundredths = (BigInt(amount) * 200n + unit) / (2n * unit)
@@ -73,7 +73,7 @@ export function displayAmount({ provider, amount, currency }: Amount): string {
 
 /**
  * The amount as shown to a customer, such as "$29.00" or "¥1,500": with the currency's usual number of decimals, or
- * more where that would round.
+ * more if rounding would change it.
  */
 export function amountText({ provider, amount, currency }: Amount): string {
   const exponent = exponentOf(provider, currency)
@@ -88,7 +88,7 @@ export function amountText({ provider, amount, currency }: Amount): string {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   })
-  // As text: a number would lose the cents of very large amounts.
+  // As text, because a number would lose the cents of very large amounts.
   return format.format(`${whole}.${fraction || '0'}` as `${number}`)
 }
 

@@ -1,18 +1,18 @@
 import type { Interval } from './price.ts'
 
 /**
- * What a change of price in the middle of a paid period gives back and charges.
+ * Credit and charge of a price change in the middle of a paid period.
  *
  * Invariants (proration.test.ts):
- * - credit is the unused share of what was paid for the period, and never more than that;
- * - a change to the same price and quantity charges exactly what it gives back;
- * - at the period's start everything is unused, at its end nothing is;
- * - halves are rounded up, on either side, without an intermediate result that loses a unit;
- * - a period without length has nothing left of it to give back or to charge;
- * - another interval starts a period of its own, charged in full.
+ * - the credit is the unused share of what was paid for the period, and never more than that;
+ * - a change to the same price and quantity charges exactly what it credits;
+ * - at the start of the period everything is unused, at its end nothing;
+ * - halves are rounded up, for credit and charge, without an intermediate result that loses a unit;
+ * - a period of length zero has no credit and no charge;
+ * - another interval starts a new period, charged in full.
  */
 
-/** A price and how many of it are charged for each period. */
+/** A price and its quantity per period. */
 export interface Charged {
   /** minor units, of one */
   amount: number

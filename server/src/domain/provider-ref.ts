@@ -1,4 +1,4 @@
-/** Where something is at a billing provider: a subscription, a checkout or a customer. */
+/** An object at a billing provider: a subscription, checkout or customer. */
 export interface ProviderRef {
   appId: string
   provider: string

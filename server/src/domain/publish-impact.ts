@@ -64,13 +64,13 @@ export type AccessChange = (typeof ACCESS_CHANGES)[number]
 
 export interface AccessChanged {
   change: AccessChange
-  /** How much of the next use's overage comes or goes, where the feature can be used after the edit: a gain may cost. */
+  /** How the overage of the next use changes, if the feature can be used after the edit: a gain may cost. */
   overage: 'MORE' | 'LESS' | null
   before: Access
   after: Access
 }
 
-/** What the edit does to one more use of the feature: it becomes possible or impossible, or overage. Null: nothing. */
+/** The effect of the edit on the next use of the feature: possible, impossible, or a change of overage. Null: none. */
 export function accessChange(
   change: EntitlementChange,
   used: { before: number; after: number },
@@ -84,7 +84,7 @@ export function accessChange(
   return overage && { change: `${overage}_OVERAGE`, overage, before, after }
 }
 
-/** How far one more use goes beyond the budget; 0 where that is refused, or fits. */
+/** Overage of the next use; 0 if it is denied or within budget. */
 function overageOf({ reasonCode, consumption }: Access): number {
   if (reasonCode !== 'OVERAGE' || !consumption) return 0
   return consumption.used + 1 - (consumption.budget ?? Number.POSITIVE_INFINITY)

@@ -1,25 +1,23 @@
 /**
- * Payments that were refunded or disputed, and what that means for access.
+ * Refunded and disputed payments, and their effect on access.
  *
  * Invariants (reversal.test.ts):
  * - a partial refund, or one of an earlier period, never ends access;
- * - access ends only where the app says so, and everything paid for the running period is gone;
- * - money that comes back (a refund that failed, a dispute that was won) counts as never gone.
+ * - access ends only if the app is configured so and everything paid for the current period was refunded or disputed;
+ * - a failed refund and a won dispute have no effect.
  */
 
 export const ACCESS_AFTER_REFUND = ['KEEP', 'END'] as const
-/** What becomes of access when everything paid for the running period is refunded or disputed. */
+/** Access after everything paid for the current period was refunded or disputed. */
 export type AccessAfterRefund = (typeof ACCESS_AFTER_REFUND)[number]
 
-/**
- * INQUIRY: the bank only asks, and no money has moved. OPEN: the money is withheld. CLOSED: over without a dispute.
- */
+/** INQUIRY: the bank only asks, no money has moved. OPEN: the money is withheld. CLOSED: over without a dispute. */
 export const DISPUTE_STATES = ['INQUIRY', 'OPEN', 'WON', 'LOST', 'CLOSED'] as const
 export type DisputeState = (typeof DISPUTE_STATES)[number]
 
 export interface Dispute {
   state: DisputeState
-  /** in the provider's terms */
+  /** the provider's own name for it */
   reason: string | null
   openedAt: number
 }
@@ -32,19 +30,19 @@ export const SANDBOX_REVERSALS = [
   'WIN_DISPUTE',
   'LOSE_DISPUTE',
 ] as const
-/** What may be tried on a payment in the sandbox. */
+/** Reversals that can be simulated in the sandbox. */
 export type SandboxReversal = (typeof SANDBOX_REVERSALS)[number]
 
-/** One payment, in minor units, with what was taken back of it. */
+/** A payment with its refunds and dispute, in minor units. */
 export interface Payment {
   /** the provider's id of it */
   ref: string
   amount: number
   currency: string
   paidAt: number
-  /** what it paid for; null: a one-off purchase */
+  /** the paid period; null: a one-off purchase */
   period: { start: number; end: number } | null
-  /** what was charged, without credits; missing in what an earlier version stored */
+  /** charged items, without credits; missing in rows of earlier versions */
   charged?: { priceId: string; quantity: number }[]
   refunded: number
   /** of the last refund */
@@ -52,11 +50,11 @@ export interface Payment {
   dispute: Dispute | null
 }
 
-/** What was taken back of the payments for one subscription at a provider. */
+/** Refunds and disputes of the payments for one subscription at a provider. */
 export interface Reversal {
-  /** those that were refunded or disputed, newest first */
+  /** refunded or disputed payments, newest first */
   payments: Payment[]
-  /** Nothing that was paid for the running period is left. */
+  /** Everything paid for the current period was refunded or disputed. */
   whole: boolean
 }
 
@@ -64,11 +62,11 @@ export const NO_REVERSAL: Reversal = { payments: [], whole: false }
 
 const isReversed = ({ refunded, dispute }: Payment): boolean => refunded > 0 || dispute !== null
 
-/** A dispute is about the whole payment, even where a changed exchange rate makes its amount another. */
+/** A dispute concerns the whole payment, even if the exchange rate changed its amount. */
 export const isGone = ({ amount, refunded, dispute }: Payment): boolean =>
   refunded >= amount || dispute?.state === 'OPEN' || dispute?.state === 'LOST'
 
-/** `running` are all payments for the running period; null where it is not known how one stands. */
+/** `running` are all payments for the current period; null for one whose state is unknown. */
 export function reversalOf(payments: readonly Payment[], running: readonly (Payment | null)[]): Reversal {
   return {
     payments: payments.filter(isReversed),
@@ -86,8 +84,8 @@ interface OnBill {
 }
 
 /**
- * The payments for one of the subscriptions on a bill. A plan and its successor, or a plan and its add-ons, may share a
- * period: what was charged tells which of them a payment was for. Where that is not known, it was for all of them.
+ * The payments for one of the subscriptions on a bill. A plan and its successor or add-ons may share a period; the
+ * charged items show which of them a payment was for. If they are unknown, it was for all of them.
  */
 export function paymentsFor(
   subscriptionId: string,
@@ -110,7 +108,7 @@ export function paymentsFor(
   })
 }
 
-/** Those whose period a subscription ran in, from its start until its end. */
+/** Payments whose period overlaps the subscription. */
 export function reversalsDuring(
   payments: readonly Payment[],
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },

@@ -1,4 +1,4 @@
-/** What a member may do; each role includes those before it. */
+/** Roles of a member; each includes the previous ones. */
 export const ROLES = ['VIEWER', 'EDITOR', 'OWNER'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -1,13 +1,13 @@
 import { badUserInput } from './errors.ts'
 import { MAX_TRIAL_DAYS } from './limits.ts'
 
-/** What a payment link offers beside its prices. */
+/** Terms of a payment link other than its prices. */
 export interface SaleTerms {
-  /** null: it is paid at once */
+  /** null: charged immediately */
   trialDays: number | null
-  /** false: a trial that starts without a card ends when it is over, unless one was given */
+  /** false: a trial that starts without a card ends the subscription unless one was added */
   trialNeedsCard: boolean
-  /** the payer may enter codes that the provider knows */
+  /** the payer may enter the provider's promotion codes */
   promotionCodes: boolean
 }
 
@@ -21,7 +21,7 @@ export function checkTerms(terms: SaleTerms): SaleTerms {
   return terms
 }
 
-/** The terms for one payer. Nobody tries the same package twice. */
+/** The terms for one payer. Nobody gets a second trial of a package. */
 export function termsFor(terms: SaleTerms, hasTried: boolean): SaleTerms {
   return hasTried ? { ...terms, trialDays: null } : terms
 }

@@ -1,4 +1,4 @@
-/** What a sentence can name that has a page of its own. */
+/** Kinds of objects that a sentence can link to. */
 export const SUBJECT_KINDS = [
   'USER',
   'FEATURE',
@@ -10,34 +10,34 @@ export const SUBJECT_KINDS = [
   'IMPORT',
 ] as const
 
-/** Something that exists, and so can be linked to. */
+/** An existing object that can be linked to. */
 export interface Subject {
   kind: (typeof SUBJECT_KINDS)[number]
-  /** null: it belongs to no app */
+  /** null: not part of an app */
   appId: string | null
-  /** a member's is the email address */
+  /** for a member, the email address */
   id: string
 }
 
 export interface SentencePart {
   text: string
-  /** what the text names; null: nothing, or something that no longer exists */
+  /** linked object; null: none, or it no longer exists */
   subject: Subject | null
-  /** the time that the text tells, for readers in other zones */
+  /** the time shown in the text, for readers in other time zones */
   at: number | null
 }
 
-/** A sentence whose names can be links. */
+/** A sentence whose names may be links. */
 export type Sentence = readonly SentencePart[]
 
 type Piece = string | number | SentencePart | Sentence
 
-/** Puts a sentence together: say`${user} subscribed to ${plan}`. */
+/** Builds a sentence: say`${user} subscribed to ${plan}`. */
 export function say(texts: TemplateStringsArray, ...pieces: Piece[]): Sentence {
   return merged(texts.flatMap((text, i) => [plain(text), ...partsOf(pieces[i] ?? '')]))
 }
 
-/** Sentences and their pieces in a row, with `between` between them. */
+/** Joins sentences and pieces with `between`. */
 export const joined = (pieces: readonly Piece[], between: string): Sentence =>
   merged(pieces.flatMap((piece, i) => (i === 0 ? partsOf(piece) : [plain(between), ...partsOf(piece)])))
 
@@ -45,10 +45,10 @@ export const textOf = (sentence: Sentence): string => sentence.map(({ text }) =>
 
 const plain = (text: string): SentencePart => ({ text, subject: null, at: null })
 
-/** The name of something, which leads to it if it exists. */
+/** A name that links to its object if that exists. */
 export const named = (text: string, subject: Subject | null): SentencePart => ({ text, subject, at: null })
 
-/** To the minute, as a person writes it. */
+/** To the minute, in readable form. */
 export const time = (at: number): SentencePart => ({
   text: `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
   subject: null,
@@ -78,7 +78,7 @@ function partsOf(piece: Piece): Sentence {
   return 'text' in piece ? [piece] : piece
 }
 
-/** Plain text that follows plain text belongs to the same part. */
+/** Adjacent plain texts become one part. */
 function merged(parts: Sentence): Sentence {
   const result: SentencePart[] = []
   for (const part of parts) {

@@ -15,8 +15,8 @@ interface HeldPackage {
 }
 
 /**
- * May a user who holds `live` subscribe to `requested`, all or nothing? `undefined` marks an id that
- * names no package. Returns what was requested. The order of the checks is the order in which callers see them.
+ * Whether a user who holds `live` may subscribe to `requested`, all or nothing. `undefined` stands for an unknown
+ * package id. Returns what was requested. The order of the checks determines which error callers see.
  */
 export function checkSubscribe<P extends RequestedPackage>(
   requested: readonly (P | undefined)[],

@@ -5,36 +5,36 @@ import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
 export const SUBSCRIPTION_STATUSES = ['ACTIVE', 'CANCELLED'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
-/** When a subscription lasts, and to what. */
+/** The package and duration of a subscription. */
 export interface Span {
   id: string
   packageId: string
   isAddon: boolean
   startedAt: number
-  /** Where the periods of its features are counted from; an add-on's is its base plan's. */
+  /** Anchor of the reset periods. An add-on has that of its base plan. */
   anchor: number
-  /** It ends then; until then it is live. */
+  /** Scheduled end. The subscription is live until then. */
   cancelAt: number | null
   cancelledAt: number | null
   metadata: JsonObject
 }
 
 export interface Subscription extends Span {
-  /** A trial until then; what follows it, if anything, is planned already. */
+  /** End of the trial. A successor, if any, is already planned. */
   trialEndsAt: number | null
   /** multiplies the limits of the package */
   quantity: number
-  /** The package's version when it was bought, and how far its history had got: see package-version.ts. */
+  /** The package's version at the purchase and the length of its history then: see package-version.ts. */
   version: number
   versionAsOf: number
 }
 
-/** The terms on which a package is bought now: its newest version, once. */
+/** Terms of a package bought now: its newest version, quantity 1. */
 export function termsOf(bought: { version: number; history: number }): Omit<Subscription, keyof Span> {
   return { trialEndsAt: null, quantity: 1, version: bought.version, versionAsOf: bought.history }
 }
 
-/** The terms on which a package succeeds a subscription: another quantity of the same one keeps the version. */
+/** Terms of a package that succeeds a subscription: another quantity of the same package keeps the version. */
 export function termsAfter(
   before: Pick<Subscription, 'packageId' | 'version' | 'versionAsOf'> | undefined,
   bought: { id: string; version: number; history: number },
@@ -44,7 +44,7 @@ export function termsAfter(
   return { ...terms, version: before.version, versionAsOf: before.versionAsOf }
 }
 
-/** No job updates expired rows: a subscription past its `cancelAt` is cancelled by the clock alone. */
+/** No job updates expired rows: a subscription past its `cancelAt` counts as cancelled. */
 export function endedAt(
   subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
   now: number,
@@ -60,15 +60,15 @@ export function statusAt(
   return endedAt(subscription, now) === null ? 'ACTIVE' : 'CANCELLED'
 }
 
-/** When a plan and what is to follow it are over; null: that is not foreseen. Its add-ons last no longer. */
+/** End of a plan and its planned successor; null: none is scheduled. Add-ons end then at the latest. */
 export const endOfPlan = (plan: {
   cancelAt: number | null
   next: { endsAt: number | null } | null
 }): number | null => (plan.next ? plan.next.endsAt : plan.cancelAt)
 
 /**
- * The last millisecond in which it may have been used; null while it is live. At its `cancelAt` a subscription is over,
- * but the millisecond of an immediate cancellation may have seen usage before it.
+ * The last millisecond in which it may have been used; null while it is live. A subscription is over at its `cancelAt`,
+ * but usage may have been recorded in the millisecond of an immediate cancellation.
  */
 export function lastLiveAt(
   subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
@@ -78,7 +78,7 @@ export function lastLiveAt(
   return ended !== null && ended === subscription.cancelAt ? ended - 1 : ended
 }
 
-/** An earlier base plan of a user, with the reset periods of what it granted. */
+/** An earlier base plan of a user, with its reset periods. */
 export interface EarlierBase {
   anchor: number
   lastLiveAt: number
@@ -86,8 +86,8 @@ export interface EarlierBase {
 }
 
 /**
- * A new base plan counts from its own start, unless a period of an earlier one is still running: then it keeps that
- * anchor, so that cancelling and subscribing again neither refills nor loses usage. NEVER has no anchor to keep.
+ * A new base plan starts its own periods, unless a period of an earlier one is still running: then it keeps that
+ * anchor, so that cancelling and subscribing again neither refills nor loses usage. NEVER has no anchor.
  */
 export function anchorFor(earlier: readonly EarlierBase[], now: number): number {
   const newestFirst = [...earlier].sort((a, b) => b.lastLiveAt - a.lastLiveAt)
@@ -101,8 +101,8 @@ export function anchorFor(earlier: readonly EarlierBase[], now: number): number 
 }
 
 /**
- * When a cancellation "at the period's end" takes effect: the end of the package's longest period, or of the month if
- * it counts nothing.
+ * Effective time of a cancellation at the end of the period: of the package's longest period, or of the month if it
+ * counts nothing.
  */
 export function cancellationTime(anchor: number, resetPeriods: readonly ResetPeriod[], now: number): number {
   return periodEnd(anchor, resetPeriods, now)

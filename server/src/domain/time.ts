@@ -1,8 +1,8 @@
 import { badUserInput } from './errors.ts'
 
 /**
- * The milliseconds of a time in ISO 8601. One without a zone is UTC, wherever this runs. `Date.parse` alone reads
- * 30 February as 2 March.
+ * Parses an ISO 8601 time to milliseconds. Without a zone, it is UTC. `Date.parse` alone accepts 30 February as 2
+ * March.
  */
 export function timeOf(field: string, text: string): number {
   const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []

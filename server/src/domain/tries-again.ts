@@ -2,8 +2,8 @@ import type { Billed, BilledPackage, HeldSubscription } from './bill.ts'
 import { endedAt } from './subscription.ts'
 
 /**
- * Whether a provider's subscription is a second trial: by a link that was made before the user tried one of its packages
- * in another way. A trial that the shop gives at the provider itself is none, nor is one that has been granted here.
+ * Whether a provider's subscription is a second trial, from a link created before the user tried one of its packages in
+ * another way. A trial granted at the provider by the shop is not, nor is one already granted here.
  */
 export function triesAgain(
   { byTrialLink, trialEndsAt }: Billed,

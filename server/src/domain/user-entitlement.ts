@@ -5,7 +5,7 @@ import { type Override, overridden, overrideAt } from './override.ts'
 import type { PackageFeature } from './package.ts'
 import { type Period, periodAt } from './period.ts'
 
-/** What access depends on of a subscription. */
+/** The properties of a subscription that access depends on. */
 export interface LiveSubscription {
   packageId: string
   isAddon: boolean
@@ -16,7 +16,7 @@ export interface LiveSubscription {
   versionAsOf: number
 }
 
-/** What a user has: subscriptions and exceptions. */
+/** The subscriptions and overrides of a user. */
 export interface Holder {
   live: readonly LiveSubscription[]
   overrides: readonly Override[] | null
@@ -31,7 +31,7 @@ export type UserEntitlement =
   | { kind: 'binary'; byOverride: boolean }
   | { kind: 'metered'; allowance: Allowance; anchor: number; period: Period; byOverride: boolean }
 
-/** `holder` is null for a user who does not exist. */
+/** `holder` is null if the user does not exist. */
 export function userEntitlement(
   catalogue: Catalogue,
   featureId: string,

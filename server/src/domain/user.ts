@@ -10,7 +10,7 @@ export interface User {
   metadata: JsonObject
 }
 
-/** A new user, or what `updateUser` changes. Null clears a value. */
+/** Validates a new user or an update. Null clears a value. */
 export function checkUser(user: Partial<User>): void {
   if (user.id !== undefined) checkIdentifier('id', user.id)
   if (user.billingId !== undefined && user.billingId !== null) checkIdentifier('billingId', user.billingId)

@@ -79,7 +79,7 @@ export async function draftPasswords(dataDir: string): Promise<Passwords> {
   }
 }
 
-/** PostgreSQL has them now. */
+/** Makes the draft permanent once PostgreSQL has the passwords. */
 export async function keepDraft(dataDir: string): Promise<void> {
   await link(draftOf(dataDir), fileOf(dataDir)).catch((error) => {
     if (!isMissing(error) && error.code !== 'EEXIST') throw error
@@ -99,7 +99,7 @@ async function sync(path: string): Promise<void> {
  */
 export async function replaceLostPasswords(instance: Instance): Promise<boolean> {
   const { dataDir } = instance
-  // The draft first: once the passwords are in place, no other draft can win.
+  // The draft comes first: once the passwords are set, no other draft can win.
   const draft = await draftPasswords(dataDir)
   if (await readPasswords(dataDir)) {
     await rm(draftOf(dataDir), { force: true })

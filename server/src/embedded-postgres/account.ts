@@ -29,7 +29,7 @@ export async function uidOf(name: string): Promise<number | undefined> {
 
 /**
  * The account under which root runs PostgreSQL: the configured one, the owner of the files, or a dedicated one.
- * `shared` is the name of an account that is not for PostgreSQL alone.
+ * `shared` is the name of an account that other programs may use too.
  */
 export async function accountFor(
   cluster: string,

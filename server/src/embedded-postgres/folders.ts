@@ -24,7 +24,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../domain/errors.ts'
 import { type Account, accountFor, giveTo, uidOf } from './account.ts'
 
-/** `level`: info unless somebody should look */
+/** `level`: info unless an operator should act */
 export type Log = (
   message: string,
   detail?: Record<string, unknown>,
@@ -164,7 +164,7 @@ export async function createAtomically(
   }
 }
 
-/** Removes what killed makers left beside `target`; one still at work then finds `target` in place. */
+/** Removes what killed processes left beside `target`. A process still at work then uses the existing `target`. */
 export async function clearLeftovers(target: string): Promise<void> {
   const prefix = `${basename(target)}.new-`
   for (const name of await readdir(dirname(target))) {
@@ -174,8 +174,8 @@ export async function clearLeftovers(target: string): Promise<void> {
 }
 
 /**
- * Where the cluster of a data folder is, and who owns it. It is in the data folder, unless the server runs as root and
- * PostgreSQL's account cannot get there: then a file in the data folder says where.
+ * Locates the cluster of a data folder and its owner. It is in the data folder, unless the server runs as root and
+ * PostgreSQL's account has no access: then a file in the data folder contains its path.
  */
 export async function locateCluster(
   dataDir: string,
@@ -216,7 +216,7 @@ export async function locateCluster(
       {},
       'warn',
     )
-  // The folder last: its owner shows that everything in it was handed over.
+  // The folder comes last: its owner shows that everything in it was handed over.
   if (found && found.uid !== account.uid) await giveTo(account, [...(await entriesBelow(cluster)), cluster])
   if (elsewhere) log(`The database of ${folder} is in ${cluster}`)
   if (await canEnter(dirname(cluster), account)) return { cluster, account }

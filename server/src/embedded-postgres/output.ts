@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Log } from './folders.ts'
 
-/** PostgreSQL's last output, for when it does not start; later lines that matter go to the log. */
+/** PostgreSQL's last output, in case it does not start. Later lines that matter go to the log. */
 export function keepLastLines(stream: Readable) {
   const lines: string[] = []
   let log: Log | undefined

@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** What PostgreSQL writes into its cluster while it runs. */
+/** The file PostgreSQL writes into its cluster while it runs. */
 export interface PostmasterFile {
   readonly pid: number
   readonly socketDir: string
@@ -24,7 +24,7 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
   }
 }
 
-/** Process ids are reused, so a postmaster is known by its command line, which names its cluster. */
+/** Process ids are reused, so a postmaster is recognised by its command line, which contains its cluster. */
 export async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
   if (!(pid > 0)) return false
   const command =
@@ -38,8 +38,8 @@ export async function isPostmaster(pid: number, cluster: string): Promise<boolea
 }
 
 /**
- * The sessions that have outlived the postmaster of a cluster, known by the folder they work in and by a parent that is
- * none. Those of a running postmaster are its children. Elsewhere than on Linux none are found.
+ * Sessions that outlived the postmaster of a cluster, recognised by their working folder and by a parent that is not a
+ * postmaster. None are found on systems other than Linux.
  */
 export async function sessionsLeftIn(cluster: string): Promise<number[]> {
   if (process.platform !== 'linux') return []

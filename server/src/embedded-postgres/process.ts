@@ -32,7 +32,7 @@ interface Lock {
 
 /** A transient failure: another process is still releasing the cluster, or acquiring it. */
 export class Busy extends Error {
-  /** Sessions of a killed postmaster are still at work, and keep its memory in use. */
+  /** Sessions of a killed postmaster still run and keep its memory in use. */
   get bySessions(): boolean {
     return /shared memory block/.test(this.message)
   }
@@ -89,7 +89,7 @@ const tryLock = ({ client }: Lock): Promise<boolean> =>
     () => false,
   )
 
-/** The server that owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
+/** The server that owns the PostgreSQL behind this socket, if it answers. A starter about to stop it does not count. */
 async function askOwner(
   instance: Instance,
   socketDir: string,
@@ -184,8 +184,8 @@ async function stopOrphan(file: PostmasterFile, instance: Instance, log: Log): P
 }
 
 /**
- * Ends what a killed postmaster has left behind. A session that waits notices by itself; one at work would keep PostgreSQL
- * from starting for as long as its statement takes. What it was doing is undone like everything that a crash interrupts.
+ * Ends the sessions that a killed postmaster left behind. An idle session exits by itself; one running a statement
+ * would keep PostgreSQL from starting until it is done. Its work is rolled back, as after any crash.
  */
 export async function endSessionsLeft({ cluster }: Instance, log: Log): Promise<void> {
   for (const pid of await sessionsLeftIn(cluster)) {
@@ -289,8 +289,8 @@ export async function terminate(child: ChildProcess, exited: Promise<void>): Pro
 }
 
 /**
- * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, which the lock's never does: shuts
- * it down faster, so that it can be started again.
+ * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, and the lock's session never does.
+ * This forces a fast shutdown so that it can be restarted.
  */
 export async function endSlowShutdown({ child, exited }: Running, { cluster }: Instance): Promise<void> {
   const file = await readPostmasterFile(cluster)

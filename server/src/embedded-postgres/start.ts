@@ -140,7 +140,7 @@ export async function connectionToRunning(dataDir: string): Promise<SocketConnec
   return { host: file.socketDir, port, user: ADMIN, password: admin, database: DATABASE }
 }
 
-/** An eighth of the memory, within bounds: the rest is read from the system's cache at some cost. */
+/** An eighth of the memory, within bounds. Other reads go through the system's cache. */
 function sharedBuffersMb(): number {
   return Math.min(1024, Math.max(128, Math.floor(totalmem() / 8 / 1024 / 1024)))
 }
@@ -206,7 +206,7 @@ async function startFirst(instance: Instance, log: Log, signal: AbortSignal): Pr
   }
 }
 
-/** They have had a second to notice by themselves. */
+/** The sessions have had a second to exit by themselves. */
 async function endLateSessions(instance: Instance, error: unknown, attempt: number, log: Log): Promise<void> {
   if (error instanceof Busy && error.bySessions && attempt % 5 === 0) await endSessionsLeft(instance, log)
 }

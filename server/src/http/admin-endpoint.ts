@@ -14,7 +14,7 @@ import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
 export function adminEndpoint(service: Service, admission: Admission): Endpoint<AppCaller> {
-  // By the keys themselves, which every request brings along: hashing them first would add 1.4 µs to each check.
+  // Cached by the keys themselves, which every request contains: hashing them first would add 1.4 µs to each check.
   const hashes = new LRUCache<string, string>({ max: MAX_CACHED_KEYS })
   const refuse = (exchange: Exchange): never => {
     admission.failed(exchange)
@@ -35,7 +35,7 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
     authenticate(exchange) {
       const key = credentialOf(exchange.headers)
       const kept = key === null ? undefined : hashes.get(key)
-      // A key that was accepted before is looked up regardless of other requests from its address.
+      // A key accepted before is looked up regardless of other requests from its address.
       if (kept === undefined) admission.visitor(exchange)
       if (key === null) return refuse(exchange)
       const hash = kept ?? hashOf(key).toString('hex')
@@ -64,5 +64,5 @@ function idempotencyKeyOf({ headers }: Exchange): string | null {
   return key
 }
 
-// Keys are looked up by hash: the time it takes reveals nothing about the key.
+// Keys are looked up by hash, so the time it takes reveals nothing about the key.
 const hashOf = (value: string | Buffer): Buffer => createHash('sha256').update(value).digest()

@@ -3,7 +3,7 @@ import { rateLimited } from '../domain/errors.ts'
 import { type Rate, RateLimit, type RateLimitState } from './rate-limit.ts'
 import { sourceAddress, type TrustedProxies } from './source-address.ts'
 
-/** The limits; null: unlimited. */
+/** Null: unlimited. */
 export interface AdmissionSettings {
   key: Rate | null
   token: Rate | null
@@ -11,20 +11,20 @@ export interface AdmissionSettings {
   trustedProxies: TrustedProxies
 }
 
-/** The parts of a request that matter here, on either HTTP path, and where response headers go. */
+/** The relevant parts of a request on either HTTP path, and the response headers. */
 interface Arrival {
   readonly headers: IncomingHttpHeaders
-  /** of the connection */
+  /** address of the connection */
   readonly remoteAddress: string | undefined
   setHeader(name: string, value: string): void
 }
 
-/** A failed authentication costs a database lookup, and hardly any client needs several. */
+/** A failed authentication costs a database lookup, and clients rarely need several. */
 const FAILURE_COST = 5
 
 /**
- * Rate limits. A request with a valid key, token or session is counted by that, whatever address it shares with others;
- * all other requests by their address. Each process counts for itself.
+ * Rate limits. A request with a valid key, token or session is counted by that; all other requests by their address.
+ * Each process counts separately.
  */
 export class Admission {
   readonly #keys: RateLimit | null
@@ -56,13 +56,13 @@ export class Admission {
       setRateLimitHeaders(arrival, admitted(arrival, this.#tokens.take(`${uid} ${appId}`), 'by this user'))
   }
 
-  /** A caller not authenticated yet; which limit its response headers report is known only afterwards. */
+  /** A caller not authenticated yet. Which limit the response headers report is known only afterwards. */
   visitor(arrival: Arrival): RateLimitState | null {
     const limit = this.#addresses
     return limit && admitted(arrival, limit.take(this.sourceOf(arrival)), 'from this address')
   }
 
-  /** A visitor whose key or token was wrong. */
+  /** A caller with an invalid key or token. */
   failed(arrival: Arrival): void {
     const limit = this.#addresses
     if (limit) setRateLimitHeaders(arrival, limit.charge(this.sourceOf(arrival), FAILURE_COST - 1))

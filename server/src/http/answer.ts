@@ -8,7 +8,6 @@ interface Answer {
   requestId: string
 }
 
-/** Answers with JSON. */
 export function answerJson(answer: Answer, status: number, result: object): void {
   const { request, response } = answer
   if (response.destroyed) return
@@ -18,7 +17,7 @@ export function answerJson(answer: Answer, status: number, result: object): void
   endResponse(request, response, body)
 }
 
-/** Answers with JSON that is still being produced. */
+/** Streams JSON. */
 export async function answerStream(answer: Answer, pieces: AsyncIterable<string>): Promise<void> {
   const { response } = answer
   response.writeHead(200, headersOf(answer))
@@ -38,13 +37,13 @@ export async function pour(
       if (!to.write(framed(piece))) await room(to)
     }
   } catch (error) {
-    // The status has been sent: only a broken connection can still tell the caller that the answer is incomplete.
+    // The status has been sent, so only a broken connection shows the caller that the response is incomplete.
     to.destroy()
     throw error
   }
 }
 
-/** Until the client has read what was written, or is gone. Leaves no listener behind. */
+/** Waits until the client has read what was written, or is gone. Leaves no listener behind. */
 function room(to: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

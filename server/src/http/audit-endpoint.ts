@@ -13,7 +13,7 @@ const FORMATS = {
   ndjson: { type: 'application/x-ndjson; charset=utf-8', text: asNdjson },
 }
 
-/** `GET /dashboard/audit?format=csv&app=ID&…`: the entries that the page with the same filters shows. */
+/** `GET /dashboard/audit?format=csv&app=ID&…`: exports the entries shown on the page with the same filters. */
 export function auditEndpoint(service: Service, publicUrl: () => string) {
   return memberFile(service, publicUrl, {
     method: 'GET',

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest } from '../domain/errors.ts'
 import { MAX_BODY_BYTES, REQUEST_TIMEOUT_MS } from '../domain/limits.ts'
 
-/** The whole body, or a refusal as soon as it is known to be too large. */
+/** Reads the body, or rejects it as soon as it is too large. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const encoding = request.headers['content-encoding']
@@ -18,12 +18,12 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(tooLarge())
       return
     }
-    // The client may have gone while its key was looked up, and then no event follows.
+    // The client may have disconnected while its key was looked up; then no event follows.
     if (request.destroyed) {
       reject(endedEarly())
       return
     }
-    // Nearly always the body came with its headers, and a timer for each request would cost.
+    // The body nearly always arrives with its headers, so usually no timer is needed.
     const slow = request.complete ? undefined : setTimeout(() => reject(tooSlow()), REQUEST_TIMEOUT_MS)
     const chunks: Buffer[] = []
     let bytes = 0
@@ -60,9 +60,8 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Ends an answer whose headers are sent. An unread body is dropped, but a little of it is read first: otherwise the
- * connection of a client that is still sending would be reset, and our answer lost with it. One that keeps sending, or
- * never finishes, is cut off.
+ * Ends a response whose headers are sent. A little of an unread body is read first: otherwise the connection of a
+ * client that is still sending would be reset, and the response lost. A client that keeps sending is cut off.
  */
 export function endResponse(
   request: IncomingMessage,

@@ -86,9 +86,9 @@ const locationOf = (url: string): string => new URL(url).href
 
 const SAFE_ORIGIN = /^https?:\/\/[\w.~:[\]-]+$/
 
-/** No scripts at all. Browsers follow a form's redirect only to origins that the policy allows for forms. */
+/** No scripts. Browsers follow a form's redirect only to origins that the policy allows for forms. */
 function headersOf(nonce: string, mayLeadTo: string[]): Record<string, string> {
-  // A host name may contain characters that end a directive of the policy: such an origin is left out.
+  // A host name may contain characters that end a directive of the policy. Such an origin is omitted.
   const origins = mayLeadTo.map((url) => new URL(url).origin).filter((origin) => SAFE_ORIGIN.test(origin))
   const targets = [...new Set(origins)].join(' ')
   return {

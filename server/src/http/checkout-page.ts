@@ -33,7 +33,7 @@ export function checkoutPage(nonce: string, view: CheckoutView): string {
   }
 }
 
-/** A page that says one thing. */
+/** A page with a message only. */
 export function messagePage(
   nonce: string,
   title: string,

@@ -19,7 +19,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
   const refuse = async (exchange: Exchange): Promise<never> => {
     admission.visitor(exchange)
     admission.failed(exchange)
-    // A page must be able to read that its token has expired, whatever app it belongs to.
+    // The page must be able to read that its token has expired, for any app.
     const { origin } = exchange.headers
     if (origin !== undefined && (await isOriginOfAnyApp(service, origin))) allow(exchange, origin)
     throw invalidToken()
@@ -35,7 +35,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
       try {
         admission.user(exchange, appId, uid)
       } catch (error) {
-        // A page must be able to read this too; the database is not queried any more.
+        // The page must be able to read this too. The database is no longer queried.
         const { origin } = exchange.headers
         if (origin !== undefined && service.apps.known(appId)?.origins.includes(origin))
           allow(exchange, origin)

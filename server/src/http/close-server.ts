@@ -15,7 +15,7 @@ interface Parts {
   plain: PlainConnections | null
 }
 
-/** Accepts no new connections and finishes running requests; those that take longer than `graceMs` are cut off. */
+/** Accepts no new connections and finishes running requests. Those that take longer than `graceMs` are cut off. */
 export function closeServer({ server, connections, turns, plain }: Parts, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const endIdle = () => {
@@ -27,7 +27,7 @@ export function closeServer({ server, connections, turns, plain }: Parts, graceM
     const cut = setTimeout(() => {
       for (const socket of connections.sockets()) socket.destroy()
     }, graceMs)
-    // A connection that is busy now will be idle after its answer, and would be kept for the next request.
+    // A busy connection becomes idle after its response and would be kept for the next request.
     const sweep = setInterval(endIdle, IDLE_SWEEP_MS)
     // http's own close would destroy idle connections, resetting those on which a request is just arriving.
     NetServer.prototype.close.call(server, () => {

@@ -4,7 +4,7 @@ import { MAX_CONNECTIONS } from '../domain/limits.ts'
 /** Descriptors reserved for the database, for files, and for refusing connections. */
 const RESERVED = 96
 
-/** How many connections may be open at once: as configured, or as the limit of open files allows. */
+/** Maximum number of open connections: as configured, or as the limit of open files allows. */
 export function connectionLimit(asked: number | null, descriptors: number): number {
   const room = Math.max(descriptors - RESERVED, Math.floor(descriptors / 4))
   if (asked === null) return Math.min(MAX_CONNECTIONS, room)
@@ -18,14 +18,14 @@ export function connectionLimit(asked: number | null, descriptors: number): numb
 
 let descriptors: number | undefined
 
-/** How many files and sockets this process may have open; that does not change while it runs. */
+/** Maximum number of files and sockets of this process. It does not change while it runs. */
 export function descriptorLimit(): number {
   descriptors ??= readDescriptorLimit()
   return descriptors
 }
 
 function readDescriptorLimit(): number {
-  // Otherwise the report looks up the name of every peer, and waits for it.
+  // Otherwise the report resolves the name of every peer and waits for it.
   Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | 'unlimited' } }

@@ -63,13 +63,13 @@ export function dashboardEndpoint(
   }
 }
 
-/** Who a request of the dashboard's own pages comes from; requests of other pages are refused. */
+/** Authenticates requests of the dashboard's own pages. Requests of other pages are rejected. */
 export function sessionCheck(
   service: Service,
   publicUrl: () => string,
   admission: Admission,
 ): (exchange: Exchange) => Promise<Visitor> {
-  /** Recently valid ones, which are not counted by their address. */
+  /** Recently valid sessions, which are not counted by their address. */
   const sessions = new LRUCache<string, true>({ maxSize: MAX_RATE_LIMIT_SOURCES, sizeCalculation: () => 1 })
   return async (exchange) => {
     const { headers } = exchange
@@ -91,7 +91,7 @@ export function sessionCheck(
   }
 }
 
-/** The member whose session the request's cookie names. */
+/** The member of the request's session. */
 export async function visitorOf(
   service: Service,
   headers: IncomingHttpHeaders,
@@ -102,7 +102,7 @@ export async function visitorOf(
   return { member, session }
 }
 
-/** Browsers send cookies with requests from any page: only our own pages may make them. */
+/** Browsers send cookies with requests from any page, so only requests from our own pages are accepted. */
 export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: string): void {
   if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
@@ -125,7 +125,7 @@ function setCookie(exchange: Exchange, session: string | null, publicUrl: string
   exchange.setHeader('Set-Cookie', `${sessionCookie(publicUrl)}=${session ?? ''}; ${flags}`)
 }
 
-/** Sent only to where passwords are sent. */
+/** Sent only with requests that contain passwords. */
 function setDeviceCookie(exchange: Exchange, memberId: number, token: string, publicUrl: string): void {
   const flags = `Path=/dashboard/graphql; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_DEVICE_SECONDS}${isSecure(publicUrl) ? '; Secure' : ''}`
   exchange.setHeader('Set-Cookie', `${deviceCookie(memberId)}=${token}; ${flags}`)

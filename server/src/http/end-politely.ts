@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 const LINGER_MS = 1_000
 
 /**
- * Closes our side of a connection after what has been written, and gives the client a moment to close its own. What it
- * still sends is read and dropped: closing right away would reset the connection, and the answer would be lost.
+ * Closes our side of a connection after the pending writes, and gives the client a moment to close its own. Further
+ * input is read and dropped: closing immediately would reset the connection and lose the response.
  */
 export function endPolitely(socket: Socket, last = ''): void {
   socket.resume().end(last, () => {

@@ -2,24 +2,22 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { answerJson, answerStream } from './answer.ts'
 import { readBody } from './body.ts'
 
-/** A GraphQL request and its answer, on either HTTP path. */
+/** A GraphQL request and its response, on either HTTP path. */
 export interface Exchange {
   readonly method: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** of the connection, which may be a proxy's */
+  /** address of the connection, which may be a proxy's */
   readonly remoteAddress: string | undefined
-  /** Whether an answer has been started. */
   readonly answered: boolean
-  /** The whole body; throws where it is refused. */
+  /** Reads the body; throws if it is rejected. */
   body(): Buffer | Promise<Buffer>
-  /** Adds a header to the answer. */
   setHeader(name: string, value: string): void
   answer(status: number, requestId: string, result: object): void
-  /** Answers with JSON that is still being produced. */
+  /** Streams JSON. */
   stream(requestId: string, pieces: AsyncIterable<string>): Promise<void>
 }
 
-/** The path through node:http, which understands any request. */
+/** The path through node:http, which handles any request. */
 export class NodeExchange implements Exchange {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
@@ -50,7 +48,7 @@ export class NodeExchange implements Exchange {
   }
 
   setHeader(name: string, value: string): void {
-    // Its deadline may have answered it in the meantime.
+    // The deadline may have ended it in the meantime.
     if (!this.#response.headersSent) this.#response.appendHeader(name, value)
   }
 

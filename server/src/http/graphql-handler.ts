@@ -32,8 +32,8 @@ export interface Endpoint<Caller> {
 }
 
 /**
- * Answers every POST with 200 and JSON: authenticate, bound, parse, validate, execute. The true status is in each
- * error's extensions. Every request is answered by its deadline, whatever its work waits for.
+ * Responds to every POST with 200 and JSON: authenticates, checks limits, parses, validates, executes. The true status
+ * is in each error's extensions. Every request gets a response by its deadline.
  */
 export function graphqlHandler<Caller>(
   name: string,
@@ -66,7 +66,7 @@ export function graphqlHandler<Caller>(
     if (!request.expired) count(request, errors)
   }
   function expire(request: Request): void {
-    // A list that is being sent is bounded by how fast it is read.
+    // A streamed list is limited by how fast it is read.
     if (request.exchange.answered) return
     request.expired = true
     count(request, fail(request, tooLate()))
@@ -105,7 +105,7 @@ export function graphqlHandler<Caller>(
       exchange.answer(405, id, { errors })
       return errors
     }
-    // Values that are available are not awaited: a needless await costs a lone call some microseconds.
+    // Available values are not awaited: a needless await costs a lone call some microseconds.
     const authenticated = endpoint.authenticate(exchange)
     const caller = authenticated instanceof Promise ? await authenticated : authenticated
     if (request.expired) throw tooLate()
@@ -120,7 +120,7 @@ export function graphqlHandler<Caller>(
     }
     const context = endpoint.context(caller, exchange, body, deadline)
     const result = await checked.run(context, variables, operationName)
-    // An operation that never started because its variables did not fit is the caller's mistake too.
+    // Invalid variables, because of which an operation never started, are the caller's mistake too.
     const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', reporter(request)))
     if (exchange.answered) return errors
     const { lists } = context
@@ -134,7 +134,7 @@ export function graphqlHandler<Caller>(
     return errors
   }
 
-  /** Reading the body has its own bound; the deadline starts once it is there. */
+  /** Reading the body has its own limit; the deadline starts afterwards. */
   async function arriving(body: Promise<Buffer>, deadline: Deadline): Promise<Buffer> {
     deadline.renew(Number.POSITIVE_INFINITY)
     try {
@@ -151,7 +151,6 @@ class Request extends UnderWay {
   readonly id: string
   readonly arrived: number
   readonly deadline: Deadline
-  /** whether it was answered by its deadline */
   expired = false
   readonly #onExpiry: (request: Request) => void
 
@@ -185,10 +184,9 @@ function hint(exchange: Exchange, errors: WireErrors): void {
   if (wait !== undefined) exchange.setHeader('Retry-After', String(wait))
 }
 
-/** The errors of an answer; undefined where there are none. */
 type WireErrors = readonly WireError[] | undefined
 
-/** The text of an answer whose lists continue after the first chunk. */
+/** The text of a response whose lists continue after the first chunk. */
 async function* piecesOf(
   data: Record<string, unknown>,
   rest: (name: string) => AsyncIterable<unknown[]>,
@@ -200,7 +198,7 @@ async function* piecesOf(
     let open = false
     for await (const rows of rest(name)) {
       if (rows.length === 0) continue
-      // The list is left open: its closing bracket comes after the last chunk.
+      // The list stays open: its closing bracket follows the last chunk.
       const more = JSON.stringify(rows).slice(1, -1)
       yield open ? `,${more}` : `${lead}${JSON.stringify(name)}:${text.slice(0, -1)},${more}`
       open = true

@@ -71,9 +71,8 @@ const inApp =
     handle({ ...call, appId: parameter(query, 'app'), idempotency: null }, query, request, response)
 
 /**
- * Receives the whole file before its rows are processed: a browser sends faster than rows are looked up, and the
- * request should not stay open for that long. The file has no name, so that nothing of it is left behind, however this
- * process ends.
+ * Receives the whole file before processing its rows: a browser sends faster than rows are looked up, and the request
+ * should not stay open that long. The file is unlinked, so it disappears when this process ends.
  */
 async function spooled<T>(
   request: IncomingMessage,

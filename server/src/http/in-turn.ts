@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { MAX_PIPELINED_REQUESTS } from '../domain/limits.ts'
 
-/** Requests of one connection waiting until those before them are answered. */
+/** Requests of one connection that wait for earlier responses. */
 interface Line {
   busy: boolean
   waiting: (() => void)[]
-  /** bytes read from the connection when its last request was answered */
+  /** bytes read from the connection at the time of the last response */
   bytesRead: number
 }
 
@@ -16,9 +16,8 @@ const ENOUGH = 16
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Handles the requests of a connection one after the other, each once the previous answer has been sent. node:http
- * hands over everything that came in one packet at once, and would keep all the answers for a client that does not
- * read.
+ * Handles the requests of a connection one after the other, each after the previous response was sent. node:http passes
+ * on everything in one packet at once, and would keep all responses for a client that does not read.
  */
 export class Turns {
   readonly #lines = new WeakMap<Socket, Line>()
@@ -26,7 +25,7 @@ export class Turns {
   inTurn(handle: Handle): Handle {
     return (request, response) => {
       const { socket } = request
-      // It arrived after the connection was closed: there is no way to answer it.
+      // The connection was closed before: there is no way to respond.
       if (!socket.writable) return
       const line = this.#lines.get(socket) ?? { busy: false, waiting: [], bytesRead: 0 }
       this.#lines.set(socket, line)
@@ -42,7 +41,7 @@ export class Turns {
     }
   }
 
-  /** Whether nothing has arrived since the last answer. */
+  /** Whether nothing has arrived since the last response. */
   isIdle(socket: Socket): boolean {
     const line = this.#lines.get(socket)
     return !line?.busy && socket.bytesRead === (line?.bytesRead ?? 0)

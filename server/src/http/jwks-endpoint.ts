@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Service } from '../operations/call/service.ts'
 import { endResponse } from './body.ts'
 
-/** How long verifiers may cache it, and so keep accepting a revoked key. */
+/** How long verifiers may cache it, and so accept a revoked key. */
 const MAX_AGE_SECONDS = 60
 
 /** The public keys of user tokens, for offline verification: of all apps, or with ?app=ID of one. */

@@ -11,10 +11,10 @@ import type { Admission } from './admission.ts'
 import { sessionCheck } from './dashboard-endpoint.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
-/** Names the app. No other site's page may send it, besides what the check of the session refuses. */
+/** The app. Pages of other sites cannot send this header, in addition to the check of the session. */
 const APP_HEADER = 'tollgate-app'
 
-/** `/dashboard/admin/graphql`: the Admin API for whoever is signed in to the dashboard, for its GraphiQL. */
+/** `/dashboard/admin/graphql`: the Admin API for signed-in members, for the dashboard's GraphiQL. */
 export function memberAdminEndpoint(
   service: Service,
   publicUrl: () => string,
@@ -47,7 +47,7 @@ export function memberAdminEndpoint(
   }
 }
 
-/** Encoded, since a header has no place for every letter. */
+/** URL-encoded, since headers are ASCII. */
 function appOf(header: string | string[] | undefined): string {
   if (typeof header !== 'string') throw badRequest('The Tollgate-App header must contain the ID of an app')
   try {

@@ -12,7 +12,7 @@ import { requestIdOf } from './request-id.ts'
 
 export interface MemberFile {
   method: 'GET' | 'POST'
-  /** the mutation whose role it needs; null: any member may */
+  /** mutation whose role is required; null: any member */
   mutation: DashboardFile | null
   handle(
     call: InstallationCall,
@@ -23,8 +23,8 @@ export interface MemberFile {
 }
 
 /**
- * A file that a member uploads or downloads, for which GraphQL is unsuitable. Unlike the GraphQL endpoints, these report
- * failures by HTTP status too: browsers show it for files.
+ * A file that a member uploads or downloads. Unlike the GraphQL endpoints, these report failures by HTTP status, which
+ * browsers show for files.
  */
 export function memberFile(
   service: Service,

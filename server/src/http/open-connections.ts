@@ -6,30 +6,30 @@ import type { Metrics } from '../operations/upkeep/metrics.ts'
 import { endPolitely } from './end-politely.ts'
 
 interface ConnectionRules {
-  /** how many may be open at once */
+  /** maximum number of open connections */
   maxConnections: number
-  /** how long a client may stop reading a pending answer */
+  /** how long a client may stop reading a response */
   stalledReaderMs: number
 }
 
-/** A connection with an answer that has not been fully sent. */
+/** A connection with a response that has not been fully sent. */
 interface Progress {
-  /** bytes the system has accepted so far */
+  /** bytes that the system has accepted */
   sent: number
-  /** how many checks ago that last changed */
+  /** number of checks since that changed */
   looks: number
 }
 
 const LOOKS = 10
 const WARN_EVERY_MS = 10_000
-/** This many at a time are told why they are refused; the rest are just closed. */
+/** This many rejected clients at a time get a response; others are just closed. */
 const MAX_REFUSALS = 16
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
   'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 40\r\n\r\n' +
   'Too many open connections; retry later.\n'
 
-/** Counts all connections of `server`, refuses those above the limit, and cuts off clients that do not read. */
+/** Counts the connections of `server`, rejects those above the limit, and cuts off clients that do not read. */
 export function guardConnections(
   server: Server,
   rules: ConnectionRules,
@@ -108,7 +108,7 @@ export class OpenConnections {
     )
   }
 
-  /** One timer for all, instead of one per answer. */
+  /** One timer for all, instead of one per response. */
   #look(): void {
     for (const [socket, progress] of this.#open) {
       if (socket.writableLength === 0) {

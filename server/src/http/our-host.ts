@@ -6,7 +6,7 @@ import { parseUrl } from '../domain/url.ts'
  * to us (DNS rebinding), and its pages would then be same-origin; an IP address cannot.
  */
 export function isOurHost(host: string | undefined, publicUrl: string): boolean {
-  // Browsers always send one.
+  // Browsers always send a host.
   if (host === undefined) return true
   const hostname = parseUrl(`http://${host}`)?.hostname
   if (hostname === undefined) return false
@@ -14,7 +14,7 @@ export function isOurHost(host: string | undefined, publicUrl: string): boolean 
   return hostname === ours || isLoopback(hostname) || (isAddress(ours) && isAddress(hostname))
 }
 
-/** Tells operators who proxy our pages under another name how to fix it. */
+/** For operators who proxy our pages under another name. */
 export const notOurHost = (publicUrl: string): string =>
   `This host name does not belong to the dashboard. Open ${publicUrl}/, set TOLLGATE_PUBLIC_URL to this address, or configure the proxy to forward the Host header.`
 

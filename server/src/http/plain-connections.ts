@@ -7,12 +7,11 @@ import type { Exchange } from './exchange.ts'
 import { type PlainHead, readPlainHead, startsWith } from './plain-request.ts'
 
 export interface PlainRoutes {
-  /** by path */
   handlers: ReadonlyMap<string, (exchange: Exchange) => Promise<void>>
-  /** Whether connections are to be closed after the current answer. */
+  /** Whether to close connections after the current response. */
   closing(): boolean
   broke(error: unknown): void
-  /** for every answer, one per line */
+  /** for every response, one per line */
   headers: string
   /** for the Date header */
   clock(): number
@@ -20,7 +19,7 @@ export interface PlainRoutes {
 
 const SWEEP_MS = 1_000
 
-/** Receives all connections of `server` first, and hands over those that are not plain. */
+/** Receives all connections of `server` first, and passes those that are not plain to node:http. */
 export function takePlainConnections(server: Server, routes: PlainRoutes): PlainConnections {
   const [handOver] = server.listeners('connection') as ((socket: Socket) => void)[]
   if (!handOver) throw new Error('node:http has an unexpected connection listener')
@@ -30,15 +29,15 @@ export function takePlainConnections(server: Server, routes: PlainRoutes): Plain
 }
 
 /**
- * The short path of a GraphQL request: what most clients send, a plain POST that arrives in one piece on a kept-alive
- * connection, is read and answered right on its socket. node:http takes more than half of the time of such a request. A
- * connection on which anything else arrives is handed to node:http for good.
+ * The fast path of a GraphQL request. A plain POST that arrives in one piece on a kept-alive connection, which is what
+ * most clients send, is read and answered on its socket. node:http takes more than half of the time of such a request.
+ * A connection on which anything else arrives is passed to node:http for good.
  */
 export class PlainConnections {
   readonly #routes: PlainRoutes
   readonly #handOver: (socket: Socket) => void
   readonly #open = new Map<Socket, PlainConnection>()
-  /** The time for idle connections, in sweeps: no clock read per request, and no clock step closes them. */
+  /** Time for idle connections, in sweeps: no clock is read per request, and no clock step closes them. */
   #sweeps = 0
 
   constructor(routes: PlainRoutes, handOver: (socket: Socket) => void) {
@@ -54,7 +53,7 @@ export class PlainConnections {
     this.#open.set(socket, new PlainConnection(socket, this.#routes, this.#sweepAfter, leave, this.#handOver))
   }
 
-  /** Whether it is still read here. */
+  /** Whether it is still on the fast path. */
   has(socket: Socket): boolean {
     return this.#open.has(socket)
   }
@@ -72,16 +71,16 @@ export class PlainConnections {
 const NEVER = Number.POSITIVE_INFINITY
 
 class PlainConnection {
-  /** the last sweep before it has been idle for too long */
+  /** the last sweep before it counts as idle for too long */
   idleUntil: number
   readonly #socket: Socket
   readonly #routes: PlainRoutes
   readonly #sweepAfter: (ms: number) => number
   readonly #leave: () => void
   readonly #toNode: (socket: Socket) => void
-  /** Clients send the same head with nearly all their requests. */
+  /** Clients send the same head with nearly every request. */
   #head: PlainHead | null = null
-  /** whether something arrived before the last request was answered */
+  /** whether something arrived before the last response */
   #early = false
   #ended = false
 
@@ -109,14 +108,14 @@ class PlainConnection {
     this.#socket.destroy()
   }
 
-  /** Nothing more is taken from it. */
+  /** Reads nothing more from it. */
   end(): void {
     this.idleUntil = NEVER
     this.#socket.off('data', this.#onData)
     endPolitely(this.#socket)
   }
 
-  /** After an answer: ready for the next request, once the client has read the last answer. */
+  /** After a response: ready for the next request, once the client has read the last response. */
   readonly next = (): void => {
     const socket = this.#socket
     if (this.#ended || this.#routes.closing()) this.end()
@@ -165,7 +164,7 @@ class PlainConnection {
   }
 }
 
-// A client that is gone; 'close' follows.
+// The client is gone; 'close' follows.
 const ignore = (): void => {}
 
 class PlainExchange implements Exchange {
@@ -202,7 +201,7 @@ class PlainExchange implements Exchange {
     const body = JSON.stringify(result)
     const bytes = Buffer.byteLength(body)
     const head = this.#headOf(status, requestId)
-    // Headers are ASCII. If the body is too, its characters are its bytes, and nothing needs encoding.
+    // Headers are ASCII. If the body is too, nothing needs encoding.
     const encoding = bytes === body.length ? 'latin1' : 'utf8'
     if (!socket.destroyed) socket.write(`${head}Content-Length: ${bytes}\r\n\r\n${body}`, encoding)
     this.#connection.next()
@@ -231,7 +230,7 @@ const chunked = (piece: string): string => `${Buffer.byteLength(piece).toString(
 let second = 0
 let date = ''
 
-/** For the Date header: made once a second. */
+/** The Date header, computed once a second. */
 function dateOf(now: number): string {
   const present = Math.floor(now / 1_000)
   if (present !== second) {

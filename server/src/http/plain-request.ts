@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 /** The head of a POST in the form that nearly every client sends. */
 export interface PlainHead {
-  /** all of it, with the empty line at its end */
+  /** including the empty line at its end */
   bytes: Buffer
   path: string
   headers: IncomingHttpHeaders
   bodyBytes: number
 }
 
-/** A client's key and cookies fit; larger heads take the slow path. */
+/** Enough for a client's key and cookies; larger heads take the slow path. */
 const MAX_PLAIN_HEAD_BYTES = 4 * 1024
 
 const FORM = /^POST (\/[a-z/]*) HTTP\/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n)+)\r\n$/
 
-/** They change how the body, or what follows, must be read, or node:http normalises them. */
+/** Headers that change how the body or the following data must be read, or that node:http normalises. */
 const NOT_PLAIN = [
   'transfer-encoding',
   'content-encoding',
@@ -27,8 +27,8 @@ const NOT_PLAIN = [
 ]
 
 /**
- * The head at the start of `chunk`, or null if anything about it needs a full parser. What is accepted as plain here
- * means the same to node:http.
+ * The head at the start of `chunk`, or null if it needs a full parser. What is accepted here means the same to
+ * node:http.
  */
 export function readPlainHead(chunk: Buffer): PlainHead | null {
   const end = chunk.indexOf('\r\n\r\n') + 4
@@ -44,7 +44,7 @@ export function readPlainHead(chunk: Buffer): PlainHead | null {
   return { bytes: Buffer.from(chunk.subarray(0, end)), path, headers, bodyBytes: Number(length) }
 }
 
-/** Null where one comes twice. */
+/** Null if a header is repeated. */
 function readHeaders(lines: string): IncomingHttpHeaders | null {
   const headers: IncomingHttpHeaders = {}
   for (const line of lines.trimEnd().split('\r\n')) {

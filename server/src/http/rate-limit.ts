@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { MAX_RATE_LIMIT_SOURCES } from '../domain/limits.ts'
 
-/** A rate per second in the long run, and `burst` at once. */
+/** A long-term rate per second, and a burst. */
 export interface Rate {
   perSecond: number
   burst: number
@@ -14,20 +14,20 @@ export interface RateLimitState {
   remaining: number
   /** until the whole burst is available again */
   reset: number
-  /** until the same request is allowed; 0: it is now */
+  /** until the same request is allowed; 0: now */
   retryAfter: number
 }
 
 /**
- * A token bucket for each source. All that is stored of a source is one number, the time at which its bucket is full
- * again; a forgotten or unknown source has a full one.
+ * A token bucket per source. Only the time at which the bucket is full again is stored; an unknown source has a full
+ * one.
  */
 export class RateLimit {
   readonly #msEach: number
   readonly #msAll: number
   readonly #burst: number
   readonly #now: () => number
-  // A `max` would allocate room for all of them at once: 16 ms of every start, and 3 MB.
+  // `max` would allocate memory for all of them at once: 16 ms of every start, and 3 MB.
   readonly #fullAt = new LRUCache<string, number>({
     maxSize: MAX_RATE_LIMIT_SOURCES,
     sizeCalculation: () => 1,
@@ -52,7 +52,7 @@ export class RateLimit {
     return this.#state(allowed ? after : owed, retryAfter)
   }
 
-  /** Takes it even if there is not enough left: the cost is known only afterwards. */
+  /** Takes it even if there is not enough left, because the cost is known only afterwards. */
   charge(source: string, cost: number): RateLimitState {
     const now = this.#now()
     const owed = this.#owed(source, now)
@@ -61,7 +61,7 @@ export class RateLimit {
     return this.#state(after, 0)
   }
 
-  /** Never more than the full bucket, whatever the clock does. */
+  /** Never more than the full bucket, even if the clock jumps. */
   #owed(source: string, now: number): number {
     return Math.min(Math.max((this.#fullAt.get(source) ?? now) - now, 0), this.#msAll)
   }
@@ -76,11 +76,10 @@ export class RateLimit {
     }
   }
 
-  /** how many sources it knows */
   get sources(): number {
     return this.#fullAt.size
   }
 }
 
-/** Sums of fractions: far less than the smallest cost. */
+/** Rounding errors are far smaller than the smallest cost. */
 const ROUNDING_MS = 1e-6

@@ -2,16 +2,15 @@ import type { Monotonic } from '../domain/clocks.ts'
 import { MAX_REQUESTS_UNDER_WAY } from '../domain/limits.ts'
 import type { Deadline } from '../operations/call/deadline.ts'
 
-/** One request from arrival to answer: a link of the chain below. */
+/** A request from arrival to response: a link of the chain below. */
 export abstract class UnderWay {
   abstract readonly arrived: number
   abstract readonly deadline: Deadline
-  /** whether it is in the chain */
   chained = false
   earlier: UnderWay | null = null
   later: UnderWay | null = null
 
-  /** Answers that there is no answer in time. */
+  /** Responds that the deadline has passed. */
   abstract expire(): void
 }
 
@@ -19,7 +18,7 @@ const SWEEP_MS = 250
 
 /**
  * All requests in progress. One timer makes sure that each is answered by its deadline. They are chained, oldest first:
- * a Set would give each an identity hash, at a cost that shows in every check.
+ * a Set would give each an identity hash, at a measurable cost per check.
  */
 export class RequestsUnderWay {
   #oldest: UnderWay | null = null
@@ -33,7 +32,7 @@ export class RequestsUnderWay {
     setInterval(() => this.#sweep(monotonic()), SWEEP_MS).unref()
   }
 
-  /** False: there are too many already. */
+  /** False: there are too many. */
   begin(request: UnderWay): boolean {
     if (this.#count >= MAX_REQUESTS_UNDER_WAY) return false
     request.earlier = this.#newest
@@ -52,7 +51,7 @@ export class RequestsUnderWay {
     else this.#oldest = later
     if (later) later.earlier = earlier
     else this.#newest = earlier
-    // A finished request may still be referenced by an older one, and must not keep newer ones alive.
+    // An older request may still refer to a finished one, which must not keep newer ones alive.
     request.earlier = null
     request.later = null
     request.chained = false

@@ -28,7 +28,7 @@ import { RequestsUnderWay } from './requests-under-way.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
-/** One year, as HSTS preload lists require. Other hosts of the domain are not ours to decide. */
+/** One year, as HSTS preload lists require. Other hosts of the domain are not included. */
 const HSTS = 'max-age=31536000'
 
 export interface HttpSettings {
@@ -38,7 +38,7 @@ export interface HttpSettings {
   stalledReaderMs: number
   /** null: as many as the system allows */
   maxConnections: number | null
-  /** the bearer token of /metrics; null: anyone may read them */
+  /** bearer token of /metrics; null: public */
   metricsToken: string | null
   /** how long requests are still accepted after SIGTERM */
   drainMs: number
@@ -48,13 +48,13 @@ export interface HttpSettings {
 
 interface HttpServer {
   server: Server
-  /** Reports not ready and closes connections after their next answer, but still accepts requests. */
+  /** Reports not ready and closes connections after their next response, but still accepts requests. */
   drain(): void
   /** Finishes running requests, and accepts no new ones. */
   close(): Promise<void>
 }
 
-/** Every route of the service. */
+/** All routes of the service. */
 export function httpServer(
   service: Service,
   publicUrl: () => string,
@@ -92,14 +92,14 @@ export function httpServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      // For all routes; all but uploads have a shorter one where their bodies are read.
+      // For all routes. All but uploads have a shorter one where their bodies are read.
       requestTimeout: UPLOAD_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     turns.inTurn((request, response) => void handle(request, response)),
   )
-  // A client that half-closes after a request still gets its answer.
+  // A client that half-closes after a request still gets its response.
   Object.assign(server, { httpAllowHalfOpen: true })
   const plain = settings.plain ? takePlainConnections(server, plainRoutes()) : null
   const maxConnections = connectionLimit(settings.maxConnections, descriptorLimit())
@@ -134,7 +134,7 @@ export function httpServer(
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeaders(headers)
     if (draining) response.setHeader('Connection', 'close')
-    // A body that came in one packet with its head is read before answering, so that the connection can be kept.
+    // A body in the same packet as its head is read before responding, so that the connection can be kept.
     if (hasUnreadBody(request)) await new Promise(setImmediate)
     try {
       await route(request, response)
@@ -199,7 +199,7 @@ function pathOf(request: IncomingMessage): string {
   return query === -1 ? url : url.slice(0, query)
 }
 
-/** Endpoints that authenticate callers count by themselves, and health checks are always answered. */
+/** Endpoints that authenticate callers have their own limits, and health checks are always answered. */
 const NOT_COUNTED = new Set([
   '/graphql',
   '/client/graphql',
@@ -250,7 +250,7 @@ async function answerMetrics(
   }
 }
 
-/** In constant time: digests have one length. */
+/** Constant time: digests have the same length. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token))

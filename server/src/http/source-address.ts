@@ -1,9 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/**
- * The proxies whose X-Forwarded-For is believed: by address, or that many of them, whatever their addresses. Null:
- * none.
- */
+/** Proxies whose X-Forwarded-For is trusted: by address, or by their number. Null: none. */
 export type TrustedProxies = { list: BlockList } | { hops: number } | null
 
 /** Parses `10.0.0.0/8, 127.0.0.1` or a number of proxies; undefined if it is neither. */
@@ -23,8 +20,8 @@ export function readTrustedProxies(text: string): TrustedProxies | undefined {
 
 /**
  * The source of a request, for rate limiting: the address of the connection or, behind trusted proxies, the right-most
- * address of X-Forwarded-For that is not a trusted proxy's. Anything to the left of it may be made up by the caller. An
- * IPv6 address counts as its /64, which is what one subscriber gets.
+ * address of X-Forwarded-For that is not a trusted proxy. Addresses to the left of it may be forged. An IPv6 address
+ * counts as its /64, which is what one subscriber gets.
  */
 export function sourceAddress(
   remote: string | undefined,
@@ -37,7 +34,7 @@ export function sourceAddress(
   let source = last
   for (let hop = 0; isTrusted(source, hop, proxies); hop++) {
     const before = addressOf(told.pop() ?? '')
-    // No entry before it, or not an address: use the last known one.
+    // There is no earlier entry, or it is not an address: use the last known one.
     if (before === null) break
     source = before
   }
@@ -52,7 +49,7 @@ function isTrusted(address: string, hop: number, proxies: NonNullable<TrustedPro
   return address !== UNKNOWN && proxies.list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** The bare address, without the port, brackets or zone that some add; null where there is none. */
+/** The address without port, brackets or zone; null if there is none. */
 function addressOf(text: string): string | null {
   const trimmed = text.trim()
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed

@@ -17,14 +17,14 @@ const TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** The dashboard's top-level paths: the pages route what is below them. */
+/** Top-level paths of the dashboard. The pages route everything below them. */
 const PAGES = /^\/(?:$|(?:sign-in|setup|invite|reset|members|account|apps)(?:$|\/))/
 
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    // The widgets write their sizes into style elements; a style runs nothing.
+    // The widgets write their sizes into style elements; styles run no code.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -47,8 +47,8 @@ interface StaticFile {
 }
 
 /**
- * The built pages of the dashboard, held in memory: no path leads to any other file, and a rebuild does not affect a
- * running service.
+ * The built pages of the dashboard, in memory: no path leads to any other file, and a rebuild does not affect a running
+ * service.
  */
 export function dashboardPages(folder: string, publicUrl: () => string) {
   const files = filesIn(folder)
@@ -59,7 +59,7 @@ export function dashboardPages(folder: string, publicUrl: () => string) {
     response: ServerResponse,
   ): Promise<boolean> {
     const name = PAGES.test(path) ? 'index.html' : path.slice(1)
-    // Somebody who follows a wrong link sees a page that says so; a program gets a plain answer.
+    // A browser that follows a broken link gets a page, a program a plain response.
     const unknown = !files.has(name) && name !== 'index.html'
     if (unknown && !isForReading(request)) return false
     const file = files.get(unknown ? 'index.html' : name)

@@ -14,7 +14,7 @@ const WORDS: Record<NoticeReceipt, string> = {
   'not set up': 'Invalid signature. Check the webhook signing secret in the dashboard.',
 }
 
-/** `/webhooks/{provider}/{app}`: an app's inbox for notices. */
+/** `/webhooks/{provider}/{app}`: receives webhook events for an app. */
 export async function answerWebhook(
   service: Service,
   path: string,

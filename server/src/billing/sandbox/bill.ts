@@ -5,10 +5,10 @@ import { type BilledItem, ProviderError } from '../provider.ts'
 import { newRef } from './events.ts'
 import { type InvoiceLine, insertInvoice, type SandboxSubscription } from './subscription-books.ts'
 
-/** Of each subscription; older ones are dropped. */
+/** Invoices kept per subscription; older ones are deleted. */
 const KEPT_INVOICES = 24
 
-/** The prices of these items, by id. The sandbox sells at the app's own. */
+/** The prices of these items, by id. The sandbox uses the app's own prices. */
 export async function pricesOf(
   db: HomeDb,
   appId: string,
@@ -25,7 +25,7 @@ export function priceOf(prices: ReadonlyMap<string, Price>, id: string): Price {
   return price
 }
 
-/** What these items cost for a whole period. */
+/** Cost of these items for a whole period. */
 export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): InvoiceLine[] {
   return items.map(({ priceId, quantity }) => ({
     priceId,
@@ -43,7 +43,7 @@ export function costOf(price: Price, quantity: number): number {
   return cost
 }
 
-/** Refuses items that could not be paid for together when their period is renewed. */
+/** Rejects items whose total at renewal exceeds the largest amount that can be charged. */
 export function checkTotal(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): void {
   if (totalOf(wholePeriod(items, prices)) === null) {
     throw new ProviderError('refused', 'the total of the bill exceeds the maximum amount')
@@ -52,12 +52,12 @@ export function checkTotal(items: readonly BilledItem[], prices: ReadonlyMap<str
 
 interface Bill {
   lines: readonly InvoiceLine[]
-  /** what is to be paid now, and what is left to be credited */
+  /** amount due now, and the credit left over */
   due: number
   credit: number
 }
 
-/** An invoice of these lines, after what has been credited. */
+/** An invoice with these lines, after deducting the credit. */
 export function billOf({ credit }: SandboxSubscription, lines: readonly InvoiceLine[]): Bill {
   const total = lines.reduce((sum, { amount }) => sum + amount, 0) - credit
   return { lines, due: Math.max(total, 0), credit: Math.max(-total, 0) }

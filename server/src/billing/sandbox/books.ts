@@ -4,7 +4,7 @@ import { APP_NOW } from '../../store/apps/apps.ts'
 import { timestamp } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 
-// The books of the built-in provider. Only the provider itself reads them.
+// Tables of the built-in provider. Only the provider itself reads them.
 
 interface SandboxItem {
   priceId: string
@@ -42,7 +42,7 @@ select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as 
   c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
 from sandbox_checkout c join app on app.id = c.app_id`
 
-/** Creates the checkout of a session, once; returns its id. */
+/** Creates the checkout of a session unless it exists; returns its id. */
 export async function insertCheckout(
   db: HomeDb,
   c: Pick<
@@ -77,7 +77,7 @@ export async function insertCheckout(
   return rows[0].id
 }
 
-/** By id alone, which cannot be guessed: anyone who has it may pay. */
+/** Looked up by id only, which cannot be guessed: anyone who has it may pay. */
 export async function findCheckout(db: HomeDb, id: string): Promise<SandboxCheckout | null> {
   const { rows } = await db.query<SandboxCheckout>(`${CHECKOUT} where c.id = $1`, [id])
   return rows[0] ?? null
@@ -122,7 +122,7 @@ interface SandboxCustomer {
   name: string | null
 }
 
-/** An existing customer is left unchanged. */
+/** Does not change an existing customer. */
 export async function insertCustomer(db: HomeDb, appId: string, customer: SandboxCustomer): Promise<void> {
   await db.query(
     `insert into sandbox_customer (app_id, id, email, name) values ($1, $2, $3, $4) on conflict do nothing`,
@@ -138,7 +138,7 @@ export async function findCustomer(db: HomeDb, appId: string, id: string): Promi
   return rows[0] ?? null
 }
 
-/** The apps with something due in their books. */
+/** Apps with a renewal, cancellation or expiry that is due. */
 export async function appsDue(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from app where deleting_since is null and (exists (select from sandbox_subscription s
@@ -163,7 +163,7 @@ export async function insertEvent(db: HomeDb, appId: string, id: string, payload
   ])
 }
 
-/** The body of an event still to be sent; null once delivered. */
+/** The body of an event; null once delivered. */
 export async function findEvent(db: HomeDb, appId: string, id: string): Promise<string | null> {
   const { rows } = await db.query<{ payload: string }>(
     `select payload::text as payload from sandbox_event where app_id = $1 and id = $2`,

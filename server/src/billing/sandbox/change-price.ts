@@ -9,11 +9,11 @@ import type { InvoiceLine, SandboxSubscription } from './subscription-books.ts'
 interface PlannedChange {
   after: SandboxSubscription
   quote: ChangeQuote
-  /** of the invoice that is made at once; empty: none is */
+  /** lines of an immediate invoice; empty: there is none */
   lines: InvoiceLine[]
 }
 
-/** What a change does to a subscription and what it costs; used for the preview and for the change itself. */
+/** The effect of a change and its cost, for both the preview and the change itself. */
 export function planChange(
   s: SandboxSubscription,
   prices: ReadonlyMap<string, Price>,
@@ -25,13 +25,13 @@ export function planChange(
   const items = itemsAfter(s.items, change)
   const to = priceOf(prices, change.to)
   const none: ChangeQuote = { credit: 0, charge: 0, currency: to.currency }
-  // As it is now, it stays.
+  // No change.
   if (sameItems(items, s.items)) return { after: { ...s, scheduled: null }, quote: none, lines: [] }
   const from = priceOf(prices, change.from)
   const interval = checkTogether(s, from, to)
   checkTotal(items, prices)
   if (when === 'period end') {
-    // The renewal may be late: the period that has ended is not meant.
+    // The renewal may be late: then the current period is meant, not the one that has ended.
     const at = now < s.periodEnd ? s.periodEnd : periodEndAt(s.interval, s.anchor, now)
     return {
       after: { ...s, cancelAtPeriodEnd: false, scheduled: { at, interval, items } },
@@ -42,7 +42,7 @@ export function planChange(
   if (s.status === 'past_due')
     throw new ProviderError('refused', 'a payment is past due and has to be paid first')
   const after: SandboxSubscription = { ...s, items, interval, scheduled: null }
-  // Until the trial ends nothing has been paid, nor is anything due.
+  // Nothing has been paid before the trial ends, and nothing is due.
   if (s.trialEndsAt !== null && now < s.trialEndsAt) return { after, quote: none, lines: [] }
   const { quantity } = s.items.find(({ priceId }) => priceId === from.id) ?? change
   const { credit, charge } = prorate(
@@ -62,7 +62,7 @@ export function planChange(
   }
 }
 
-/** All on one bill is charged together. Returns the interval that results. */
+/** All prices on one bill must be charged together. Returns the resulting interval. */
 function checkTogether(s: SandboxSubscription, from: Price, to: Price): Interval {
   if (to.interval === null) throw new ProviderError('refused', `the price ${to.id} is a one-off price`)
   if (to.currency !== from.currency) {
@@ -80,14 +80,14 @@ function checkTogether(s: SandboxSubscription, from: Price, to: Price): Interval
   return to.interval
 }
 
-/** With the scheduled change made if its time has come, even where the renewal is late. */
+/** Applies the scheduled change if its time has come, even if the renewal is late. */
 export function byTheClock(s: SandboxSubscription, now: number): SandboxSubscription {
   if (s.scheduled === null || s.status === 'canceled' || now < s.scheduled.at) return s
   const { at, interval, items } = s.scheduled
   return { ...s, items, interval, anchor: interval === s.interval ? s.anchor : at, scheduled: null }
 }
 
-/** The period that an invoice of that time was for. */
+/** The period that an invoice of that time paid for. */
 export function periodOfPayment(
   { interval, anchor }: SandboxSubscription,
   at: number,
@@ -95,7 +95,7 @@ export function periodOfPayment(
   return { start: periodAt(resetOf(interval), anchor, at).start, end: periodEndAt(interval, anchor, at) }
 }
 
-/** The paid period that runs. */
+/** The current paid period. */
 export const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
   periodAt(resetOf(interval), anchor, periodEnd - 1)
 

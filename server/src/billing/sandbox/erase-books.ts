@@ -1,6 +1,6 @@
 import type { HomeDb } from '../../store/connection/places.ts'
 
-/** Whom to erase, by the sandbox's ids of customers and our ids of payment links. */
+/** The customers (by the sandbox's ids) and the payment links to erase. */
 interface Erased {
   customerIds: readonly string[]
   sessionIds: readonly string[]
@@ -22,8 +22,8 @@ export async function customersOf(
 }
 
 /**
- * Erases customers and everything of theirs from the books, which are part of this database: another provider's books
- * are its own affair. Returns the ids of the links and subscriptions that were erased.
+ * Erases customers and their data from the sandbox's tables. Data at other providers is not touched. Returns the ids of
+ * the erased links and subscriptions.
  */
 export async function eraseFromBooks(
   db: HomeDb,
@@ -47,7 +47,7 @@ export async function eraseFromBooks(
   )
   const gone = [...subscriptions.rows, ...checkouts.rows]
   const refs = gone.map(({ ref }) => ref)
-  // Ours, and well-formed: json operators are safe here. A job that comes to send one finds nothing to send.
+  // The payloads are ours and well-formed, so json operators are safe. A job that sends an erased event finds nothing.
   await db.query(
     `delete from sandbox_event where app_id = $1
        and (payload->'data'->'object'->>'id' = any($2) or payload->'data'->'object'->>'customer' = any($3)

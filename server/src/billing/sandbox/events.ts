@@ -14,7 +14,7 @@ interface EventObject {
   subscription?: string
 }
 
-/** Records an event, and queues its delivery to the service once that is committed. */
+/** Stores an event, and queues its delivery in the same transaction. */
 export async function announce(tx: Tx, appId: string, type: string, object: EventObject): Promise<void> {
   const id = newRef('evt')
   await insertEvent(tx, appId, id, { id, object: 'event', type, data: { object } })

@@ -1,7 +1,7 @@
 import type { DisputeState } from '../../domain/reversal.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 
-/** A payment in the sandbox's books: of an invoice, or of a one-off checkout. */
+/** A payment in the sandbox: of an invoice, or of a one-off checkout. */
 export interface SandboxPayment {
   /** the invoice's id, or the checkout's */
   id: string
@@ -28,7 +28,7 @@ select id, customer_id as "customerId", null as "subscriptionId",
   items->0->>'currency' as currency, paid_at as "paidAt", '[]'::json as lines, coalesce(refunds, '[]') as refunds, dispute
 from sandbox_checkout where app_id = $1 and state = 'paid' and subscription_id is null and customer_id is not null`
 
-/** What was paid for a subscription, newest first; the books keep its last invoices. */
+/** The latest payments for a subscription, newest first. */
 export async function paymentsFor(
   db: HomeDb,
   appId: string,
@@ -64,7 +64,7 @@ async function read(
   return checkout.rows[0]
 }
 
-/** Writes what was taken back of it. */
+/** Stores the refund or dispute of a payment. */
 export async function writePayment(db: HomeDb, appId: string, payment: SandboxPayment): Promise<void> {
   const { id, subscriptionId, refunds, dispute } = payment
   const values = [appId, id, JSON.stringify(refunds), dispute && JSON.stringify(dispute)]

@@ -10,7 +10,7 @@ import { lockDueSubscriptions, type SandboxSubscription, writeSubscription } fro
 
 const DAY_MS = 86_400_000
 
-/** What a payer enters. Name and email count only if the link was not made for a user. */
+/** The data a payer enters. Name and email are used only if the link was not made for a user. */
 export interface PayerEntry extends CardEntry {
   email: string
   name: string
@@ -25,7 +25,7 @@ export type PaymentOutcome =
 /** Whether the sandbox of an app currently accepts payments. */
 export type IsOn = (tx: Tx, appId: string) => Promise<boolean>
 
-/** Pays a checkout, once: paying again gives the same result. Null: there is no such checkout. */
+/** Pays a checkout, once: paying again returns the same result. Null: there is no such checkout. */
 export async function payCheckout(
   pool: Pool,
   id: string,
@@ -93,7 +93,7 @@ export async function payCheckout(
   })
 }
 
-/** The payer cancels. The link stays valid: they may change their mind. */
+/** The payer cancels. The link stays valid. */
 export async function leaveCheckout(pool: Pool, id: string): Promise<PaymentOutcome | null> {
   return withOpenCheckout(pool, id, async (tx, checkout) => {
     const { appId, customerId } = checkout
@@ -132,8 +132,8 @@ function problemsOf(entry: PayerEntry, { customerId, now, terms }: books.Sandbox
 }
 
 /**
- * Processes what is due by the app's clock: renewals, endings, expired links. A disabled sandbox accepts no payments,
- * so what would renew ends.
+ * Processes everything due by the app's clock: renewals, cancellations, expired links. A disabled sandbox accepts no
+ * payments, so subscriptions end instead of renewing.
  */
 export async function turnSandbox(pool: Pool, appId: string, isOn: IsOn): Promise<void> {
   for (let more = true; more; ) more = await transaction(pool, (tx) => turnOnce(tx, appId, isOn))
@@ -166,7 +166,7 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
       })
       continue
     }
-    // Periods skipped by a jump of a test clock are not charged one by one: only the current one counts.
+    // If a test clock skipped periods, only the current one is charged.
     const periodEnd = periodEndAt(s.interval, s.anchor, now)
     const bill = billOf(s, wholePeriod(s.items, prices))
     const paid = s.cardRenews || bill.due === 0

@@ -9,7 +9,7 @@ import { findPayment, lockPayment, paymentsFor, type SandboxPayment, writePaymen
 import type { IsOn } from './payments.ts'
 import type { SandboxSubscription } from './subscription-books.ts'
 
-/** What was paid for a subscription, or for a one-off purchase by its checkout's id, newest first. */
+/** Payments for a subscription, or for a one-off purchase by its checkout's id, newest first. */
 export async function paymentsOf(
   db: HomeDb,
   appId: string,
@@ -24,7 +24,7 @@ export async function paymentsOf(
   return paid ? [paymentFrom(paid, null)] : []
 }
 
-/** What was taken back of it. */
+/** Refunds and disputes of these payments. */
 export async function reversalIn(
   db: HomeDb,
   appId: string,

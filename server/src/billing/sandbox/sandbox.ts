@@ -27,13 +27,13 @@ import {
   writeSubscription,
 } from './subscription-books.ts'
 
-/** How long a link may be paid, by the app's clock. */
+/** How long a link stays valid, by the app's clock. */
 const LIFE_HOURS = 24
 
 const CHECKOUT_STATES = { open: 'OPEN', paid: 'PAID', cancelled: 'OPEN', expired: 'EXPIRED' } as const
 const BILLING_STATUS = { active: 'live', past_due: 'past due', canceled: 'ended' } as const
 
-/** The built-in provider: no money moves, everything else works as with any other. */
+/** The built-in provider. It moves no money and otherwise behaves like any other. */
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
   return {
     async createCheckout({ id: sessionId, offer, terms, user, successUrl, cancelUrl }) {
@@ -45,7 +45,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         interval,
       }))
       return transaction(pool, async (tx) => {
-        // What a deletion erases from these books is not written again behind its back.
+        // A concurrent deletion of the user must not be followed by new data about them.
         if (!(await holdCheckoutSession(tx, appId, sessionId))) {
           throw new ProviderError('refused', 'this link is no longer available')
         }
@@ -117,7 +117,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         madeAt: s.madeAt,
         anchor: s.anchor,
         paidUntil: s.pastDueSince ?? s.periodEnd,
-        // Without a card there is nothing to charge when a trial ends.
+        // Without a card, the subscription ends with its trial.
         cancelAt: s.cancelAtPeriodEnd || s.cardMissing ? s.periodEnd : null,
         endedAt: s.endedAt,
         pastDueSince: s.pastDueSince,
@@ -180,7 +180,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
 
     dropScheduledChange: (ref) => change(ref, (s) => ({ ...s, scheduled: null })),
 
-    // Its prices are the app's own: there is nothing to import.
+    // There are no prices to import: the sandbox uses the app's own.
     fetchPrice: async () => null,
     listPrices: async () => [],
   }
@@ -204,7 +204,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     return { before, now, ...planChange(before, prices, wanted, when, now) }
   }
 
-  /** Changes what is on the bill, also after a scheduled change. */
+  /** Changes the items of the bill and of the scheduled change. */
   function changeItems(ref: string, next: (items: BilledItem[]) => BilledItem[]): Promise<void> {
     return change(ref, async (s, _now, tx) => {
       const changed = async (items: BilledItem[]) => {
@@ -221,7 +221,6 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     })
   }
 
-  /** Changes a subscription that has not ended. */
   function change(
     ref: string,
     next: (s: SandboxSubscription, now: number, tx: Tx) => SandboxSubscription | Promise<SandboxSubscription>,
@@ -234,7 +233,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     })
   }
 
-  /** Writes it, and sends an event, as any provider would. */
+  /** Stores it and sends an event. */
   async function write(tx: Tx, s: SandboxSubscription): Promise<void> {
     await writeSubscription(tx, appId, s)
     const type = s.status === 'canceled' ? 'deleted' : 'updated'

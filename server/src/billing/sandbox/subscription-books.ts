@@ -15,15 +15,15 @@ export interface SandboxSubscription {
   anchor: number
   periodEnd: number
   trialEndsAt: number | null
-  /** what replaces its items, and their interval, at the end of its period */
+  /** items and interval that replace the current ones at the end of the period */
   scheduled: { at: number; interval: Interval; items: BilledItem[] } | null
-  /** what earlier changes gave back and no invoice has used yet */
+  /** credit of earlier changes that no invoice has used yet */
   credit: number
   pastDueSince: number | null
   cancelAtPeriodEnd: boolean
   endedAt: number | null
   cardRenews: boolean
-  /** it started with a trial that asked for none */
+  /** started with a trial that required no card */
   cardMissing: boolean
 }
 
@@ -44,7 +44,6 @@ const fromRow = ({ priceIds, quantities, ...row }: Row): SandboxSubscription => 
   items: priceIds.map((priceId) => ({ priceId, quantity: quantities[priceId] ?? 1 })),
 })
 
-/** Inserts or updates it. */
 export async function writeSubscription(db: HomeDb, appId: string, s: SandboxSubscription): Promise<void> {
   await db.query(
     `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, quantities, interval, status,
@@ -115,7 +114,7 @@ export async function lockDueSubscriptions(
   return rows.map(fromRow)
 }
 
-/** A price on an invoice; what is given back is negative. */
+/** A line of an invoice; a credit is negative. */
 export interface InvoiceLine extends BilledItem {
   amount: number
   /** for a part of a period */
@@ -132,7 +131,7 @@ interface SandboxInvoice {
   madeAt: number
 }
 
-/** Keeps an invoice, and of its subscription's no more than the newest `most`. */
+/** Stores an invoice and keeps only the newest `most` of its subscription. */
 export async function insertInvoice(
   db: HomeDb,
   appId: string,

@@ -4,7 +4,7 @@ import { ProviderError } from '../provider.ts'
 export const idOf = (thing: string | { id: string } | null | undefined): string | null =>
   typeof thing === 'string' ? thing : (thing?.id ?? null)
 
-/** The answer; null where Stripe has no such object. */
+/** The result of a request; null if Stripe has no such object. */
 export async function found<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await asked(ask)
@@ -22,7 +22,7 @@ export async function asked<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** By shape: the class is in a module that is loaded only when needed. */
+/** Checked by shape, because the module of the class is loaded only when needed. */
 function isStripeError(error: unknown): error is Stripe.errors.StripeError {
   return error instanceof Error && 'rawType' in error
 }

@@ -11,7 +11,7 @@ import { asked, idOf } from './asked.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
 import { BILLING_STATUS, itemsOf, scheduledOf } from './subscription.ts'
 
-/** Stripe's own preview of the invoice that the change results in. */
+/** Stripe's preview of the invoice that the change results in. */
 export async function previewChange(
   stripe: Stripe,
   ref: string,
@@ -36,13 +36,13 @@ export async function previewChange(
   return { credit: sum(-1), charge: sum(1), currency }
 }
 
-/** A discount is in the amount already, or beside it, and brings what is charged or given back nearer to nothing. */
+/** A discount is either included in the amount or listed beside it. It brings the amount closer to zero. */
 function afterDiscounts({ amount, discount_amounts: discounts }: Stripe.InvoiceLineItem): number {
   const off = (discounts ?? []).reduce((sum, discount) => sum + Math.abs(discount.amount), 0)
   return Math.sign(amount) * Math.max(Math.abs(amount) - off, 0)
 }
 
-/** An invoice may carry more: what is pending for the customer, and the other prices on the bill. */
+/** An invoice may contain other lines: pending items of the customer, and the other prices on the bill. */
 function isOfChange(
   { parent, pricing }: Stripe.InvoiceLineItem,
   { to }: PriceChange,
@@ -77,7 +77,7 @@ export async function changePrice(
       }),
     )
   } catch (error) {
-    // What was scheduled stays so, unless the change was made and only the answer is missing.
+    // The scheduled change is kept, unless this change was made and only its response was lost.
     const found = before && (await asked(() => stripe.subscriptions.retrieve(ref)))
     if (found && sameItems(itemsOf(found), itemsOf(current)))
       await scheduleItems(stripe, found, itemsOf(found), before)

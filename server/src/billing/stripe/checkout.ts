@@ -5,7 +5,7 @@ import { isSandboxCustomer } from '../customer-refs.ts'
 import type { CheckoutRequest, Customer, ProviderCheckout } from '../provider.ts'
 import { idOf } from './asked.ts'
 
-/** The metadata key under which everything created by a link carries our id of it. */
+/** Metadata key for our id, set on everything that a payment link creates. */
 export const SESSION = 'tollgate_session'
 
 export function checkoutParams({ id, offer, terms, user, successUrl, cancelUrl }: CheckoutRequest) {
@@ -26,7 +26,7 @@ export function checkoutParams({ id, offer, terms, user, successUrl, cancelUrl }
   if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
   else {
     if (user?.email) params.customer_email = user.email
-    // A subscription has a customer anyway; a one-off payment would have none, and nobody to become a user.
+    // A subscription always has a customer. A one-off payment would have none, and so no user.
     if (!recurring) params.customer_creation = 'always'
   }
   return params
@@ -35,7 +35,7 @@ export function checkoutParams({ id, offer, terms, user, successUrl, cancelUrl }
 function trialOf({ trialDays, trialNeedsCard }: SaleTerms) {
   if (trialDays === null) return {}
   if (trialNeedsCard) return { trial_period_days: trialDays }
-  // Where nobody can be charged after it, it ends.
+  // The subscription ends if there is no payment method after the trial.
   const end_behavior = { missing_payment_method: 'cancel' } as const
   return { trial_period_days: trialDays, trial_settings: { end_behavior } }
 }
@@ -62,8 +62,8 @@ export function checkoutFrom(
 }
 
 /**
- * When the payer paid. A session does not say; what it creates at that moment does: the charge, or the subscription.
- * Payments that take days also count from the payer's action. A free checkout creates neither.
+ * When the payer paid. A session does not contain it, but the charge or subscription that it creates does. Payments
+ * that take days count from the payer's action. A free checkout creates neither.
  */
 function paidAtOf(session: Stripe.Checkout.Session): number | null {
   const { subscription } = session
@@ -84,7 +84,7 @@ function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheck
   if (session.status === 'expired') return 'EXPIRED'
   if (session.status !== 'complete') return 'OPEN'
   if (paid) return 'PAID'
-  // Some payment methods take days: the session is complete, and the money still pending, or failed.
+  // Some payment methods take days: then the session is complete while the payment is pending or has failed.
   const { payment_intent: payment, subscription } = session
   const failed =
     (typeof payment === 'object' &&
@@ -96,7 +96,7 @@ function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheck
   return failed ? 'FAILED' : 'AWAITING'
 }
 
-/** A failed first payment may still be paid later; the invoices say so, the session does not. */
+/** A failed first payment may be paid later. The invoices show this, the session does not. */
 export async function isPaid(stripe: Stripe, session: Stripe.Checkout.Session): Promise<boolean> {
   if (session.payment_status !== 'unpaid') return true
   const subscription = idOf(session.subscription)
@@ -105,7 +105,7 @@ export async function isPaid(stripe: Stripe, session: Stripe.Checkout.Session): 
   return data.length > 0
 }
 
-/** What the payer entered is in the session, even if the customer no longer exists. */
+/** The session contains what the payer entered, even if the customer no longer exists. */
 function payerOf(session: Stripe.Checkout.Session): Customer | null {
   const ref = idOf(session.customer)
   if (ref === null) return null
@@ -123,5 +123,5 @@ export function customerFrom(customer: Stripe.Customer | Stripe.DeletedCustomer 
   return { ref: customer.id, email: textOf(customer.email), name: textOf(customer.name) }
 }
 
-/** A payment is not lost over a character that cannot be stored. */
+/** A character that cannot be stored must not make a payment fail. */
 const textOf = (text: string | null | undefined): string | null => (text == null ? null : storable(text))

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 20_000
 
 const clients = new LRUCache<string, Promise<Stripe>>({ max: MAX_STRIPE_CLIENTS })
 
-/** The official client for a key; loaded on first use, and kept with its connections. */
+/** Stripe's client for a key, loaded on first use and cached with its connections. */
 export function stripeClient(secretKey: string, apiBase: string | null): Promise<Stripe> {
   const name = `${apiBase} ${secretKey}`
   const known = clients.get(name)

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { ProviderPayment } from '../provider.ts'
 
-/** A draft, a voided invoice, one that costs nothing and one that nobody has tried to collect are no payments. */
+/** Drafts, voided invoices, free invoices and invoices without a payment attempt are not payments. */
 export function paymentFrom(invoice: Stripe.Invoice): ProviderPayment[] {
   const { id, status, currency, attempted, created, status_transitions: times } = invoice
   if (id === undefined) return []

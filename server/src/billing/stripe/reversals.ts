@@ -9,11 +9,11 @@ import {
 } from '../../domain/reversal.ts'
 import { idOf } from './asked.ts'
 
-/** The newest of a customer that are looked at: years of monthly payments. */
+/** Newest charges of a customer that are read: enough for years of monthly payments. */
 const MOST_CHARGES = 300
-/** The newest of a subscription. */
+/** Newest invoices of a subscription that are read. */
 const MOST_INVOICES = 100
-/** The newest payments of a subscription whose refunds and disputes are read. */
+/** Newest payments of a subscription whose refunds and disputes are read. */
 const MOST_REVERSED = 24
 
 const DISPUTES: Record<string, DisputeState> = {
@@ -24,15 +24,15 @@ const DISPUTES: Record<string, DisputeState> = {
   under_review: 'OPEN',
   appeal_needs_response: 'OPEN',
   appeal_under_review: 'OPEN',
-  // The bank took it back before it became one, by a refund, which counts as such.
+  // Resolved by a refund before it became a dispute; the refund is counted.
   prevented: 'CLOSED',
   won: 'WON',
   lost: 'LOST',
 }
 
 /**
- * What was taken back of the payments for a subscription; null: the key may not read charges. As a rule this is one
- * question: only where a charge of the customer was refunded or disputed are there more.
+ * Refunds and disputes of a subscription's payments; null: the key may not read charges. Usually this takes one
+ * request. More are made only if a charge of the customer was refunded or disputed.
  */
 export async function reversalOfSubscription(
   stripe: Stripe,
@@ -68,7 +68,7 @@ async function reversalIn(
     const period = periodOf(invoice)
     const isRunning = period.start >= periodStart
     const parts = chargesOf(invoice, charges)
-    // Paid by other means, such as cash: nothing is known to have been taken back.
+    // Paid by other means, such as cash, so no refund is known.
     if (parts.length === 0 && isRunning) running.push(null)
     for (const charge of parts) {
       const read = charge && (payments.length < MOST_REVERSED || isRunning)
@@ -82,7 +82,7 @@ async function reversalIn(
   return reversalOf(payments, running)
 }
 
-/** What was taken back of a one-off payment; `charge` is what was charged for it. */
+/** Refunds and disputes of a one-off payment. */
 export function reversalOfCharge(stripe: Stripe, charge: Stripe.Charge): Promise<Reversal | null> {
   return ifPermitted(async () => {
     const payments = [await paymentFrom(stripe, charge, null)]
@@ -93,7 +93,7 @@ export function reversalOfCharge(stripe: Stripe, charge: Stripe.Charge): Promise
 const isTouched = ({ paid, amount_refunded, disputed }: Stripe.Charge): boolean =>
   paid && (amount_refunded > 0 || disputed)
 
-/** The charges that paid an invoice; null for one that is too old to be among these, or was made elsewhere. */
+/** The charges that paid an invoice; null if it is older than these, or was paid elsewhere. */
 function chargesOf(
   { payments }: Stripe.Invoice,
   charges: readonly Stripe.Charge[],
@@ -107,7 +107,7 @@ function chargesOf(
   })
 }
 
-/** What an invoice is for: of its lines, the one that reaches furthest is no correction of an earlier period. */
+/** The period an invoice is for: that of the line that ends last. Other lines may correct earlier periods. */
 function periodOf({ lines, created }: Stripe.Invoice): { start: number; end: number } {
   const last = lines.data.reduce<{ start: number; end: number } | null>(
     (found, { period }) => (found && found.end >= period.end ? found : period),
@@ -142,13 +142,13 @@ async function paymentFrom(
   }
 }
 
-/** Those that were not taken back themselves. */
+/** Refunds that did not fail. */
 async function refundsOf(stripe: Stripe, charge: string): Promise<Stripe.Refund[]> {
   const { data } = await stripe.refunds.list({ charge, limit: 100 })
   return data.filter(({ status }) => status !== 'failed' && status !== 'canceled')
 }
 
-/** The newest: after an inquiry there may be a dispute. */
+/** The newest one: an inquiry may be followed by a dispute. */
 async function disputeOf(stripe: Stripe, charge: string): Promise<Dispute | null> {
   const { data } = await stripe.disputes.list({ charge, limit: 1 })
   const [found] = data
@@ -158,8 +158,8 @@ async function disputeOf(stripe: Stripe, charge: string): Promise<Dispute | null
 }
 
 /**
- * Null where a restricted key may not read it: what it may read is still followed. A notice about a refund fails with
- * what is missing.
+ * Null if a restricted key may not read it, so that the rest still works. An event about a refund fails and names the
+ * missing permission.
  */
 async function ifPermitted<T>(ask: () => Promise<T>): Promise<T | null> {
   try {

@@ -3,10 +3,10 @@ import type { BilledItem } from '../provider.ts'
 import { asked, idOf } from './asked.ts'
 import { intervalOf } from './price.ts'
 
-// A change at the period's end is a subscription schedule of two phases. A subscription that has one takes no other
-// change of when it ends: whoever changes that releases it first.
+// A change at the end of the period is a subscription schedule with two phases. While a subscription has a schedule,
+// Stripe accepts no other change of its end, so the schedule is released first.
 
-/** Has `next` take the place of `items` when the period ends, by the schedule that it has or by a new one. */
+/** Schedules `next` to replace `items` at the end of the period, with the existing schedule or a new one. */
 export async function scheduleItems(
   stripe: Stripe,
   subscription: Stripe.Subscription,
@@ -71,7 +71,7 @@ async function setPhases(
 
 const phaseItem = ({ priceId, quantity }: BilledItem) => ({ price: priceId, quantity })
 
-/** Ends its schedule, if it has one; the subscription goes on as it is. */
+/** Releases the schedule, if there is one. The subscription continues unchanged. */
 export async function releaseSchedule(stripe: Stripe, subscription: Stripe.Subscription): Promise<void> {
   const id = idOf(subscription.schedule)
   if (id !== null) await asked(() => stripe.subscriptionSchedules.release(id))

@@ -48,7 +48,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       try {
         await asked(() => stripe.checkout.sessions.expire(ref))
       } catch (error) {
-        // Paid in this very moment.
+        // It was paid at this very moment.
         if (await isOpen()) throw error
       }
     },
@@ -90,7 +90,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     async keep(ref) {
       const current = await live(ref)
       if (!current) return
-      // Only the end is taken back, and a schedule that ends it has no other change to make.
+      // A schedule that ends the subscription contains no other change, so it can be released.
       if (current.cancel_at !== null || current.cancel_at_period_end) await releaseSchedule(stripe, current)
       await takeBackEnd(stripe, current)
     },
@@ -144,7 +144,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     return over ? null : current
   }
 
-  /** Changes the items on a bill, and those of a scheduled change with them. */
+  /** Changes the items of the bill and of the scheduled change. */
   async function changeBill(
     ref: string,
     next: (items: BilledItem[]) => BilledItem[],

@@ -20,13 +20,13 @@ export const BILLING_STATUS: Record<Stripe.Subscription.Status, BillingStatus> =
 export async function owingSince(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
   const { data } = await stripe.invoices.list({ subscription: id, status: 'open', limit: 100 })
   const oldest = data.at(-1)
-  // One that is sent to the payer says until when it may be paid.
+  // An invoice sent to the payer has a due date.
   return (oldest?.due_date ?? oldest?.created ?? created) * 1000
 }
 
 /**
- * The end of the last period that was paid. Where collection is paused and invoices are voided, service is not owed
- * beyond it; where they are kept or written off, it is.
+ * The end of the last paid period. If collection is paused and invoices are voided, access ends there; if invoices are
+ * kept or written off, access continues.
  */
 export async function paidThrough(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
   const { data } = await stripe.invoices.list({ subscription: id, status: 'paid', limit: 1 })
@@ -76,7 +76,7 @@ export function subscriptionFrom(
 export const itemsOf = ({ items }: Stripe.Subscription): BilledItem[] =>
   items.data.map(({ price, quantity }) => ({ priceId: price.id, quantity: quantity ?? 1 }))
 
-/** What the phase after the current one changes; `schedule` must be expanded. */
+/** The items of the next phase of the schedule. `schedule` must be expanded. */
 export function scheduledOf(s: Stripe.Subscription): ProviderSubscription['scheduled'] {
   const { schedule } = s
   if (schedule === null || typeof schedule === 'string' || schedule.current_phase === null) return null

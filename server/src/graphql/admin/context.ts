@@ -4,7 +4,7 @@ import type { Deadline } from '../../operations/call/deadline.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { LongLists } from '../engine/long-lists.ts'
 
-/** One authenticated request to the Admin API. */
+/** An authenticated request to the Admin API. */
 export interface AdminContext {
   service: Service
   /** by an API key or, in the dashboard's GraphiQL, a member */

@@ -6,8 +6,8 @@ import type { AdminContext } from './context.ts'
 import { buildAdminSchema } from './schema.ts'
 
 /**
- * The Admin API as a member uses it in the dashboard: the same operations, in the member's name, with the member's role
- * and an entry in the audit log instead of an API key.
+ * The Admin API for members, in the dashboard: the same operations, with the member's role and an audit entry instead
+ * of an API key.
  */
 export const adminSchemaForMembers = builtOnce(() => {
   const schema = buildAdminSchema()

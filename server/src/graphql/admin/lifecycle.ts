@@ -7,7 +7,6 @@ import { defineChangeTypes } from '../types/change-types.ts'
 import { type AdminContext, mutationCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
-/** Changes and trials. */
 export function defineAdminLifecycle(builder: Builder<AdminContext>, types: AdminTypes): void {
   const { changeTime } = types
   const subscriptionChange = defineChangeTypes(builder, types)

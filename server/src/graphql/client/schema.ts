@@ -11,13 +11,13 @@ import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 
-/** One request by an end user, from a browser. */
+/** A request by an end user from a browser. */
 export interface ClientContext {
   call: Call<UserActor>
   lists: LongLists
 }
 
-/** The client API: what a user may read, all of it about themselves. */
+/** The client API: read-only, for data of the authenticated user. */
 export const clientSchema = builtOnce(() => {
   const builder = newBuilder<ClientContext>()
   defineQueries(builder)

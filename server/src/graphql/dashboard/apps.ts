@@ -7,7 +7,6 @@ import { appCall, type DashboardContext, installationCall } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Apps, their clocks and their API keys. */
 export function defineApps(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const apiKey = builder.objectRef<ApiKeyRow>('ApiKey').implement({
     fields: (t) => ({

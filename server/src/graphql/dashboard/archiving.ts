@@ -12,7 +12,7 @@ import type { DashboardTypes } from './types.ts'
 
 const REFUSAL = 'Reason why deletion is not possible and how to resolve it; null if it is possible.'
 
-/** Archiving and deleting what a catalogue is made of, and what to know before. */
+/** Archiving and deleting apps, catalogue objects and billing templates. */
 export function defineArchiving(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const deleted = builder.objectRef<{ id: string }>('Deleted').implement({
     fields: (t) => ({ id: t.exposeString('id') }),

@@ -9,7 +9,6 @@ import { type DashboardContext, installationCall } from './context.ts'
 import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** The audit log. */
 export function defineAudit(builder: Builder<DashboardContext>, { part }: DashboardTypes): void {
   const actorKind = builder.enumType('ActorKind', {
     description: 'Kind of actor. VISITOR is a caller who is not signed in.',

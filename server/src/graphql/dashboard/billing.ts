@@ -23,7 +23,6 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import { type DashboardTypes, DECIMALS } from './types.ts'
 
-/** Prices, templates and payment links. */
 export function defineBilling(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineBillingTypes(builder, types)
 

@@ -20,7 +20,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Features and packages, and their editing. */
+/** Features and packages. */
 export function defineCatalogue(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })

@@ -4,7 +4,7 @@ import type { Service } from '../../operations/call/service.ts'
 import type { Browser } from '../../operations/members/sign-in.ts'
 import type { Member } from '../../store/members/members.ts'
 
-/** One request from a browser, signed in or not. */
+/** A request from a browser, signed in or not. */
 export interface DashboardContext extends Browser {
   service: Service
   member: Member | null

@@ -9,7 +9,7 @@ import type { Builder } from '../types/builder.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 
-/** Whole catalogues: copied from another app, or from the sample. */
+/** Copying catalogues from another app or from the sample. */
 export function defineCopies(builder: Builder<DashboardContext>): void {
   const change = builder.enumType('CatalogueChange', { values: CATALOGUE_CHANGES })
   const entry = builder.objectRef<CatalogueDiffEntry>('CatalogueDiffEntry').implement({

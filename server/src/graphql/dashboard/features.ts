@@ -10,7 +10,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** A feature's page: who has it, and how it is used. */
+/** The page of a feature: its users and usage. */
 export function defineFeatures(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('FeatureInterval', { values: FEATURE_INTERVALS })
   const point = builder.objectRef<FeatureCalls & { at: number }>('FeatureActivityPoint').implement({

@@ -6,10 +6,10 @@ type DashboardBuilder = Builder<DashboardContext>
 type QueryFields = Parameters<DashboardBuilder['queryFields']>[0]
 type MutationFields = Parameters<DashboardBuilder['mutationFields']>[0]
 
-/** Fields of which each is one of `Name`. For another, the compiler's message contains the text. */
+/** `Fields`, all of whose names are in `Name`. For any other name, the compiler's message contains the text. */
 type Only<Fields, Name> = Fields & { [Other in Exclude<keyof Fields, Name>]: 'not in the registry' }
 
-/** Defines queries of the dashboard. One that the registry does not list does not compile. */
+/** Defines queries of the dashboard. A query that is not in the registry does not compile. */
 export function queryFields<Fields extends ReturnType<QueryFields>>(
   builder: DashboardBuilder,
   fields: (t: Parameters<QueryFields>[0]) => Only<Fields, DashboardQuery>,
@@ -17,7 +17,7 @@ export function queryFields<Fields extends ReturnType<QueryFields>>(
   builder.queryFields(fields)
 }
 
-/** Defines mutations of the dashboard. One that the registry does not list does not compile. */
+/** Defines mutations of the dashboard. A mutation that is not in the registry does not compile. */
 export function mutationFields<Fields extends ReturnType<MutationFields>>(
   builder: DashboardBuilder,
   fields: (t: Parameters<MutationFields>[0]) => Only<Fields, DashboardMutation>,

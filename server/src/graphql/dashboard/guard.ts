@@ -11,7 +11,7 @@ import {
 import { wrapOperations } from '../engine/operations.ts'
 import type { DashboardContext } from './context.ts'
 
-/** Every operation of the schema checks the member's role first: no resolver runs without the registry. */
+/** Checks the member's role before every operation of the schema. */
 export function guarded(schema: GraphQLSchema): GraphQLSchema {
   wrapOperations<DashboardQuery, DashboardContext>(
     schema.getQueryType(),

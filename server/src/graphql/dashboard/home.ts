@@ -18,7 +18,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Read-only pages: home, the playground. */
+/** Home and the playground. */
 export function defineHome(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
   const own = defineTypes(builder, types)

@@ -9,7 +9,6 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import { type DashboardTypes, DECIMALS } from './types.ts'
 
-/** Changes and trials. */
 export function defineLifecycle(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { changeTime } = types
   const subscriptionChange = defineChangeTypes(builder, types)

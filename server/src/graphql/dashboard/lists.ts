@@ -19,7 +19,7 @@ const NEXT = 'Cursor for the next page, passed as `after`; null on the last page
 const objectOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
 type UserRef = ReturnType<ReturnType<typeof objectOf<ListedUser>>['implement']>
 
-/** The long lists: users and subscriptions, with their filters. */
+/** The lists of users and subscriptions, with their filters. */
 export function defineLists(builder: Builder<DashboardContext>, types: DashboardTypes, user: UserRef): void {
   defineNextEvent(builder, types)
   const total = builder.objectRef<{ count: number; more: boolean }>('Total').implement({

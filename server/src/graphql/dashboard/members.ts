@@ -30,7 +30,6 @@ import { type DashboardContext, installationCall } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Members and their roles. */
 export function defineMembers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { member, role } = types
   const invitationType = builder.objectRef<Invitation>('Invitation').implement({

@@ -11,7 +11,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Exceptions for one user and feature. */
+/** Overrides. */
 export function defineOverrides(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { override, overrideInput } = defineOverrideTypes(builder, types.resetPeriod)
   const ofFeature = builder.objectRef<FeatureOverride>('FeatureOverride').implement({

@@ -36,7 +36,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Provider accounts, their notices, and the billing behind a subscription. */
+/** Provider accounts, webhook events, and the billing of a subscription. */
 export function defineProviders(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineProviderTypes(builder, types)
 

@@ -11,7 +11,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** What publishing a package would do. */
+/** Preview of publishing a package. */
 export function definePublishing(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const accessChange = builder.enumType('AccessChange', { values: ACCESS_CHANGES })
   const impact = builder.objectRef<FeatureImpact>('FeatureImpact').implement({

@@ -8,7 +8,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Refunds and disputes, and trying them in the sandbox. */
+/** Refunds and disputes, and their simulation in the sandbox. */
 export function defineRefunds(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const payment = defineReversals(builder, types.subscription, ({ service }) => service)
   builder.objectFields(payment, (t) => ({

@@ -13,7 +13,7 @@ type Listed = Awaited<ReturnType<typeof revenueList>>['rows'][number]
 type Recurring = Awaited<ReturnType<typeof mrrList>>['rows'][number]
 type ShownPayment = Awaited<ReturnType<typeof payments>>['rows'][number]
 
-/** What comes in, and from what. */
+/** Revenue. */
 export function defineRevenue(builder: Builder<DashboardContext>): void {
   const figures = defineFigures(builder)
   const list = builder.enumType('RevenueList', { values: REVENUE_LISTS })

@@ -19,7 +19,6 @@ import type { DashboardContext } from './context.ts'
 
 export type DashboardTypes = ReturnType<typeof defineDashboardTypes>
 
-/** Types shared by several areas. */
 export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const catalogue = defineCatalogueTypes(builder)
   const usage = defineUsageTypes(builder)

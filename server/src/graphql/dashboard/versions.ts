@@ -18,7 +18,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** A package's versions, and moving those who have one to another. */
+/** Versions of a package, and migrations between them. */
 export function defineVersions(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { changeTime } = types
   const migrationType = defineMigration(builder, changeTime)

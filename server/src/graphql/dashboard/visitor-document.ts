@@ -4,13 +4,13 @@ import { isForVisitors, notSignedIn } from '../../operations/call/roles.ts'
 import { tokensOf } from '../engine/executable.ts'
 
 /**
- * Refuses everything a visitor who has not signed in may not ask, always with the same message, so that nothing is
- * learned about the schema. Top-level fields are checked by name, wherever they are in the document.
+ * Rejects everything that a visitor who is not signed in may not request, always with the same message, so that the
+ * schema is not revealed. Top-level fields are checked by name, anywhere in the document.
  */
 export function admitVisitor(document: DocumentNode): void {
   if (tokensOf(document) > MAX_VISITOR_TOKENS) throw notSignedIn()
   for (const definition of document.definitions) {
-    // Fragments are refused: signing in needs none.
+    // Signing in needs no fragments.
     if (definition.kind !== Kind.OPERATION_DEFINITION) throw notSignedIn()
     const kind = definition.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'
     if (definition.operation === OperationTypeNode.SUBSCRIPTION) throw notSignedIn()

@@ -14,9 +14,9 @@ import {
 } from 'graphql'
 
 /**
- * Whether graphql-jit executes a document exactly as graphql-js does. It generates source text from the document, so
- * more than answers is at stake: strings among the arguments may end up as code, and fragments that spread each other
- * twice take forever. What remains is what applications send all day: plain selections, values in variables.
+ * Whether graphql-jit executes a document exactly as graphql-js does. It generates source code from the document:
+ * strings among the arguments may end up as code, and fragments that spread each other twice take forever. What remains
+ * is what applications usually send: plain selections, values in variables.
  */
 export function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   const types = new TypeInfo(schema)
@@ -29,32 +29,32 @@ export function isCompilable(schema: GraphQLSchema, document: DocumentNode): boo
     return BREAK
   }
   const rules: ASTVisitor = {
-    // The text of an argument goes through a search and replace on its way into the source.
+    // graphql-jit applies a search and replace to the text of an argument.
     StringValue: refuse,
     FragmentSpread: refuse,
-    // The condition on one spread or field is applied to others too.
+    // graphql-jit applies the condition of one spread or field to others too.
     Directive: refuse,
-    // `__proto__` is special in an object literal; introspection need not be fast.
+    // `__proto__` is special in an object literal. Introspection need not be fast.
     Name: ({ value }) => (value.startsWith('__') && value !== '__typename' ? refuse() : undefined),
     Field({ alias }) {
       if (types.getParentType() === schema.getQueryType()) {
         topLevel++
         nonNull ||= isNonNullType(types.getType())
       }
-      // Fields are identified by their paths joined with underscores.
+      // graphql-jit identifies fields by their paths joined with underscores.
       return alias?.value.includes('_') ? refuse() : undefined
     },
     VariableDefinition({ type, variable }) {
       if (type.kind === Kind.NON_NULL_TYPE) required.add(variable.name.value)
     },
-    // Variables inside a JSON literal are lost.
+    // graphql-jit loses variables inside a JSON literal.
     ObjectValue: () => (isScalarType(getNamedType(types.getInputType())) ? refuse() : undefined),
-    // An omitted variable becomes null there, which erases what should be left alone.
+    // graphql-jit turns an omitted variable into null, which clears a value that should not change.
     Variable: ({ name }, _key, parent) =>
       isLiteral(parent) && !required.has(name.value) ? refuse() : undefined,
   }
   visit(document, visitWithTypeInfo(types, rules))
-  // When one failing field nulls the whole answer, graphql-js does not wait for others that may fail.
+  // If one failing field nulls the whole response, graphql-js does not wait for others that may fail.
   return compilable && !(nonNull && topLevel > 1)
 }
 

@@ -10,14 +10,14 @@ import {
 import { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_COST, MAX_ROOT_FIELDS } from '../../domain/limits.ts'
 import { costOfField, isComposite, type Parent } from './field-cost.ts'
 
-/** The limits of one API, in addition to those common to all. */
+/** Limits of one API, in addition to the common ones. */
 export interface DocumentLimits {
   cost: number
-  /** expensive top-level fields, of which an operation may have only one */
+  /** expensive top-level fields, at most one per operation */
   once?: ReadonlySet<string>
 }
 
-/** Limits one operation; fragments count where they are spread. */
+/** Limits an operation. Fragments count wherever they are spread. */
 export function documentLimitsRule({ cost: maxCost, once }: DocumentLimits): ValidationRule {
   return (context: ValidationContext): ASTVisitor => ({
     OperationDefinition(operation) {
@@ -65,8 +65,8 @@ function measure(
   context: ValidationContext,
   once: ReadonlySet<string> | undefined,
 ): Count {
-  // A fragment is measured once and its figures are reused, or a chain of fragments that each spread the next one twice
-  // would take forever. A cycle, refused by another rule, counts as nothing here.
+  // Each fragment is measured once. Otherwise a chain of fragments that each spread the next one twice would take
+  // forever. A cycle, rejected by another rule, counts as nothing.
   const measured = new Map<FragmentDefinitionNode, Count>()
 
   function visit(set: SelectionSetNode, parent: Parent): Count {

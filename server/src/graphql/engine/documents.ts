@@ -19,22 +19,25 @@ const RULES = [
   ...specifiedRules.map((rule) => (rule === VariablesInAllowedPositionRule ? VariablePositionsRule : rule)),
 ]
 
-/** The memory of a parsed token with its part of the tree, measured on the densest documents. */
+/** Memory per token, with its part of the tree, measured with the densest documents. */
 const BYTES_PER_TOKEN = 500
 
 /** Throws if the caller may not execute this document. */
 export type Admit = (document: DocumentNode) => void
 
-/** An executable document, or the errors in it. */
+/** An executable document, or its errors. */
 type Checked =
   | Executable
   | { errors: readonly GraphQLError[]; code: 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' }
 
-/** Parses and validates, and caches valid documents by their text, least recently used dropped first. */
+/** Parses and validates documents, and caches valid ones by their text. The least recently used are dropped first. */
 export class Documents {
   readonly #schema: GraphQLSchema
   readonly #rules: readonly ValidationRule[]
-  /** Bounded by memory: a thousand of the largest would take 450 MB, and anyone can send them to the dashboard. */
+  /**
+   * Bounded by memory: a thousand of the largest documents would take 450 MB, and anyone can send them to the
+   * dashboard.
+   */
   readonly #kept = new LRUCache<string, Executable>({
     maxSize: MAX_CACHED_DOCUMENT_BYTES,
     sizeCalculation: ({ tokens }, text) => 2 * text.length + BYTES_PER_TOKEN * tokens,
@@ -46,7 +49,7 @@ export class Documents {
     this.#rules = [documentLimitsRule(limits), ...RULES]
   }
 
-  /** `admit` refuses by throwing, before validation, whose errors would reveal the schema. */
+  /** `admit` throws to reject a document before validation, whose errors would reveal the schema. */
   check(text: string, admit: Admit | null = null): Checked {
     if (this.#last?.text === text && admit === null) return this.#last.executable
     const kept = this.#kept.get(text)

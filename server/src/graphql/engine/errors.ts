@@ -3,7 +3,7 @@ import { badUserInput, ERRORS, type ErrorCode, TollgateError, unavailable } from
 import { isOutage } from '../../store/connection/outage.ts'
 import { refusesText } from '../../store/connection/refusals.ts'
 
-/** An error as it is sent: always these four. `field` names the refused input, `retryAfter` is in seconds. */
+/** An error as sent to the caller. `field` is the rejected input, `retryAfter` is in seconds. */
 export interface WireError {
   message: string
   locations: readonly { line: number; column: number }[]
@@ -11,12 +11,12 @@ export interface WireError {
   extensions: { code: ErrorCode; type: string; status: number; field?: string; retryAfter?: number }
 }
 
-/** Logs an internal error, and returns the id under which it was logged. */
+/** Logs an internal error and returns its id in the log. */
 export type ReportFault = (error: unknown) => string
 
 /**
- * An unreachable database is not the fault of the request: it may be retried. NUL in a text is, and is logged because
- * the operation should have refused it and named the field.
+ * An unreachable database is not an error of the request, which may be retried. NUL in a text is one, and is logged
+ * because the operation should have rejected it with the field's name.
  */
 function causeOf(error: unknown, report: ReportFault): unknown {
   const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error
@@ -27,7 +27,7 @@ function causeOf(error: unknown, report: ReportFault): unknown {
 }
 
 /**
- * Any error in the form sent to the caller. `code` is what one of GraphQL's own errors means at this stage; an
+ * Converts any error to the form sent to the caller. `code` is the meaning of GraphQL's own errors at this stage. An
  * unexpected error is logged, and its message is not sent.
  */
 export function wireError(error: unknown, code: ErrorCode, report: ReportFault): WireError {

@@ -15,17 +15,17 @@ type Compiled = (
   variables: Record<string, unknown>,
 ) => ExecutionResult | Promise<ExecutionResult>
 
-/** A document used once is not compiled: that costs more than several executions. */
+/** A document used once is not compiled, since compiling costs more than several executions. */
 const USES_BEFORE_COMPILING = 3
 
-/** Compiled code reports every error in its variables: a list of 200,000 took 3 s. */
+/** Compiled code reports every error in the variables: a list of 200,000 took 3 s. */
 const MOST_COMPILED_VALUES = 1_000
 
-/** A valid document. graphql-js executes it; one used repeatedly is compiled, to the same effect. */
+/** A valid document. graphql-js executes it; if used repeatedly, it is compiled, with the same results. */
 export class Executable {
   readonly #schema: GraphQLSchema
   readonly #document: DocumentNode
-  /** The operation, if there is only one: only such a document is compiled. */
+  /** The operation, if there is exactly one: only then is the document compiled. */
   readonly #sole: OperationDefinitionNode | null
   #uses = 0
   #compiled: Compiled | null = null
@@ -41,7 +41,6 @@ export class Executable {
     return this.#document
   }
 
-  /** the number of tokens parsed */
   get tokens(): number {
     return tokensOf(this.#document)
   }
@@ -56,8 +55,8 @@ export class Executable {
       const compiled =
         this.#compiled && valuesLeft(variables, MOST_COMPILED_VALUES) > 0 ? this.#compiled : null
       const result = compiled?.(undefined, context, variables)
-      // Errors and no data at all: the variables did not fit, and nothing was executed. graphql-js, whose messages for
-      // that are written for people, can find the errors again.
+      // Errors without data: the variables were invalid and nothing was executed. graphql-js finds the errors again,
+      // with better messages.
       if (result && !('errors' in result && !('data' in result))) return result
     }
     return execute({
@@ -84,11 +83,11 @@ export function tokensOf({ loc }: DocumentNode): number {
   return count
 }
 
-/** What is left of `budget` after every value inside `value` has taken one. */
+/** The rest of `budget` after subtracting one for every value inside `value`. */
 function valuesLeft(value: unknown, budget: number): number {
   let left = budget - 1
   if (typeof value !== 'object' || value === null) return left
-  // It would pass for an input object without fields.
+  // It would be taken for an input object without fields.
   if (Array.isArray(value) && value.length === 0) return 0
   for (const child of Object.values(value)) {
     if (left <= 0) break

@@ -19,7 +19,6 @@ interface FieldCost {
   own: number
   /** how often its selection counts */
   times: number
-  /** whether it is introspection */
   introspects: boolean
   type: Parent
 }
@@ -41,8 +40,8 @@ const SCHEMA_ENTRIES = new Map([
 ])
 
 /**
- * What a field makes the service do, counted in values of the answer, with a plausible length for lists. Their true
- * length is known only once they are read, which is too late to refuse.
+ * The cost of a field, in values of the response, with a plausible length for lists. The true length is known only
+ * after reading them, which is too late to reject.
  */
 export function costOfField(parent: Parent, name: string, root: Parent, schema: GraphQLSchema): FieldCost {
   const atTop = parent !== null && parent === root

@@ -9,8 +9,8 @@ import type { Chunk, Cursor } from '../../operations/call/paging.ts'
 import { Executable } from './executable.ts'
 
 /**
- * Lists that may be too long for memory. The first execution of an operation answers the beginning of such a list; the
- * rest is executed in chunks, each time only that field, while the answer is already being sent.
+ * Lists that may be too long for memory. The first execution of an operation returns the beginning of such a list; the
+ * rest is executed in chunks, for that field only, while the response is being sent.
  */
 export class LongLists {
   readonly #resume: Cursor | null

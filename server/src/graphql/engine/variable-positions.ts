@@ -17,9 +17,9 @@ import {
 } from 'graphql'
 
 /**
- * Variables in allowed positions (GraphQL §5.8.5), relaxed in two ways for callers who wrote their operations from the
- * spec's tables: an `Int` variable is accepted for a SafeInt, and a `String` variable for one of our enums. The
- * operations check such values themselves.
+ * Variables in allowed positions (GraphQL §5.8.5), with two exceptions for callers who follow the spec's tables: an
+ * `Int` variable is accepted for a SafeInt, and a `String` variable for one of our enums. The operations check such
+ * values themselves.
  */
 export function VariablePositionsRule(context: ValidationContext): ASTVisitor {
   const definitions = new Map<string, VariableDefinitionNode>()

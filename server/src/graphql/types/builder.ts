@@ -17,7 +17,7 @@ export type Builder<Context extends object> = PothosSchemaTypes.SchemaBuilder<
   PothosSchemaTypes.ExtendDefaultTypes<Types<Context>>
 >
 
-/** A builder with our scalars. Each schema, one per kind of caller, has its own. */
+/** A builder with our scalars. Each schema has its own. */
 export function newBuilder<Context extends object>(): Builder<Context> {
   const builder = new SchemaBuilder<Types<Context>>({
     defaultFieldNullability: false,
@@ -37,7 +37,7 @@ export function newBuilder<Context extends object>(): Builder<Context> {
   return builder
 }
 
-/** The schema that `build` makes, made when it is first asked for. */
+/** Builds the schema on first use. */
 export function builtOnce(build: () => GraphQLSchema): () => GraphQLSchema {
   let schema: GraphQLSchema | undefined
   return () => {

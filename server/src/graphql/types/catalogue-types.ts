@@ -5,7 +5,6 @@ import { displayAmount, type Price } from '../../domain/price.ts'
 import type { Builder } from './builder.ts'
 import { isoTime } from './time.ts'
 
-/** Feature, Package and their parts. */
 export function defineCatalogueTypes<Context extends object>(builder: Builder<Context>) {
   const featureType = builder.enumType('FeatureType', { values: FEATURE_TYPES })
   const packageStatus = builder.enumType('PackageStatus', { values: PACKAGE_STATUSES })

@@ -15,7 +15,6 @@ export function defineChangeTime<Context extends object>(builder: Builder<Contex
   })
 }
 
-/** A change of a base plan. */
 export function defineChangeTypes<Context extends object>(
   builder: Builder<Context>,
   types: {

@@ -1,7 +1,7 @@
 import { RESET_PERIODS } from '../../domain/period.ts'
 import type { Builder } from './builder.ts'
 
-/** An entitlement as a caller writes it. */
+/** An entitlement as callers send it. */
 export function defineEntitlementInput<Context extends object>(builder: Builder<Context>) {
   const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
   const entitlement = builder.inputType('Entitlement', {

@@ -10,7 +10,7 @@ import type { User } from '../../domain/user.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
 import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
-// GraphQL inputs as the operations take them: with defaults, and for an update only the fields it contains.
+// Converts GraphQL inputs to those of the operations: with defaults, and for an update only with the given fields.
 
 type Maybe<T> = T | null | undefined
 
@@ -36,7 +36,7 @@ interface UserInput {
   metadata?: Maybe<JsonObject>
 }
 
-/** Email and billingId are changed by members only (spec §2). */
+/** Only members change email and billingId (spec §2). */
 export function userChange(input: UserInput): Pick<Partial<User>, keyof UserInput> {
   return {
     ...(input.id !== undefined && { id: required('id', input.id) }),

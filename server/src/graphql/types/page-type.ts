@@ -5,7 +5,6 @@ import type { Builder } from './builder.ts'
 type ObjectRef<Row> = ReturnType<ReturnType<typeof refOf<Row>>['implement']>
 const refOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
 
-/** The type of a page of rows. */
 export function definePage<Row, Page extends KeyedPage<Row> = KeyedPage<Row>>(
   builder: Builder<DashboardContext>,
   name: string,

@@ -5,7 +5,7 @@ import type { Builder } from './builder.ts'
 import type { defineSubscriptionTypes } from './subscription-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
-/** What was refunded and disputed, on every subscription: not for end users. */
+/** Refunds and disputes of a subscription. Not for end users. */
 export function defineReversals<Context extends object>(
   builder: Builder<Context>,
   subscription: ReturnType<typeof defineSubscriptionTypes<Context>>,

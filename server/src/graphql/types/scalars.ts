@@ -17,7 +17,7 @@ export function parseJsonObject(value: unknown): JsonObject {
 export function parseJsonLiteral(node: ValueNode, variables: Variables): JsonObject {
   if (node.kind !== Kind.OBJECT) throw badUserInput('A JSON value must be an object')
   const object = objectOf(node, variables, 1)
-  // With variables it is being executed, where graphql-js drops our message: the operation checks it instead.
+  // With variables, it is being executed, and graphql-js drops our message: then the operation checks it.
   if (!variables) checkMetadata(object)
   return object
 }

@@ -4,7 +4,6 @@ import type { UsagePeriod } from '../../operations/usage/show-usage.ts'
 import type { Builder } from './builder.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
-/** Access, consumption and usage periods. */
 export function defineUsageTypes<Context extends object>(builder: Builder<Context>) {
   const reasonCode = builder.enumType('ReasonCode', { values: REASON_CODES })
 
