@@ -255,7 +255,10 @@ async function record(life: Life, feature: string, delta: number): Promise<void>
   if (counter && recorded) life.counted.set(counter.key, counter.used + delta)
   const consumption = counter && { used: recorded ? after : counter.used, budget: counter.budget }
   expect(recordUsage).toEqual({ recorded, consumption })
-  if (!onCluster) expect(sent).toEqual(recorded ? ['read', 'write'] : ['read'])
+  // A counter that the server remembers is written without reading. If it has changed, it is read after all.
+  const reading = recorded ? 'read write' : 'read'
+  if (!onCluster)
+    expect([reading, `write ${reading}`, ...(recorded ? ['write'] : [])]).toContain(sent.join(' '))
 }
 
 let users = 0
