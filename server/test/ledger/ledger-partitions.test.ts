@@ -58,7 +58,7 @@ async function poolOn(make: typeof createDatabase): Promise<Pool & { url: string
 
 const createUser = (pool: Pool, uid: number) =>
   pool.query(
-    `insert into users (app_id, uid, id, metadata) overriding system value values ('a', $1, 'user-' || $1, '{}')
+    `insert into users (app_id, uid, id, metadata) overriding system value values ('a', $1::bigint, 'user-' || $1::bigint, '{}')
      on conflict do nothing`,
     [uid],
   )
