@@ -185,6 +185,37 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     expect(rows).toEqual([])
   })
 
+  it('logs what an application changes of users of any server, before and after', async () => {
+    await createUsers(cells.app.admin, ['logged'])
+    const latest = async () => {
+      const { auditLog } = await cells.app.dashboard.data(
+        '{ auditLog(appId: "default", actorKind: API_KEY, first: 1) { rows { operation before after } } }',
+      )
+      return auditLog.rows[0] as Data
+    }
+    const homes = new Set<string>()
+    for (let i = 0, name = 'logged'; i < 12; i++) {
+      const before = name
+      name = `logged-${i}`
+      await cells.app.admin.data(`mutation { updateUser(id: "${before}", input: { id: "${name}" }) { id } }`)
+      expect(await latest()).toMatchObject({ before: { id: before }, after: { id: name } })
+      const { subscribe } = await cells.app.admin.data(
+        `mutation { subscribe(userId: "${name}", packageIds: ["plan"]) { id } }`,
+      )
+      const [{ id }] = subscribe
+      const held = (await latest()).after.subscriptions as Data[]
+      expect(held.filter(({ cancelledAt }) => cancelledAt === null)).toMatchObject([{ id }])
+      await cells.app.admin.data(`mutation { cancelSubscription(id: "${id}", atPeriodEnd: false) { id } }`)
+      expect(await latest()).toMatchObject({
+        before: { cancelledAt: null },
+        after: { userId: name, cancelledAt: expect.any(String) },
+      })
+      homes.add(await schemaOfUser(name))
+    }
+    expect([...homes].filter(isRemote)).not.toEqual([])
+    expect(homes.size).toBeGreaterThan(2)
+  })
+
   it('changes users of other servers while one server hangs', async () => {
     const homes = await Promise.all(users.map(schemaOfUser))
     const usersIn = (schema: string) => users.filter((_, i) => homes[i] === schema)
