@@ -11,7 +11,7 @@ import { findWorkers, nameOfWorker, workersOfCells } from '../../src/store/cells
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
-import type { Data } from '../harness/client.ts'
+import { Client, type Data } from '../harness/client.ts'
 import { createDatabase } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
@@ -183,6 +183,21 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     expect(await cells.cellsOfUser(id)).toEqual([])
     const { rows } = await cells.pool.query(`select from user_billing_id where billing_id = 'cus_gone'`)
     expect(rows).toEqual([])
+  })
+
+  it('answers the token of a user of another server until its key is revoked', async () => {
+    const [id] = await remoteUsers()
+    const { generateUserToken } = await cells.app.admin.data(
+      `mutation { generateUserToken(userId: "${id}") { token } }`,
+    )
+    const client = new Client(`${cells.servers[1].url}/client/graphql`, {
+      Authorization: generateUserToken.token,
+    })
+    expect(await client.data('{ me { id } }')).toEqual({ me: { id } })
+    const { tokenKeys } = await cells.app.dashboard.data('{ tokenKeys(appId: "default") { id } }')
+    for (const key of tokenKeys as Data[])
+      await cells.app.dashboard.data(`mutation { revokeTokenKey(appId: "default", id: "${key.id}") { id } }`)
+    expect((await client.ask('{ me { id } }')).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
   })
 
   it('logs what an application changes of users of any server, before and after', async () => {
