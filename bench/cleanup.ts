@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -51,6 +51,8 @@ export async function runScript(work: () => Promise<void>): Promise<void> {
 export async function scratchFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `tollgate-${name}-`))
   atEnd(() => rm(folder, { recursive: true, force: true }))
+  // PostgreSQL, which root starts under another account, would otherwise keep its files outside, where they would stay.
+  await chmod(folder, 0o755)
   return folder
 }
 

@@ -52,7 +52,7 @@ export const pacing: Pair = {
         range,
         p50: median(results.map((r) => r.p50)),
         p99: median(results.map((r) => r.p99)),
-        note: `the sender itself was up to ${late} late for 99 % of the calls, which the latencies contain`,
+        note: `the sender woke at most ${late} late for 99 % of the calls; the latencies include this`,
       }
     })
   },
