@@ -2,7 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { runScript } from './cleanup.ts'
-import { COMPARE_OPTIONS, COMPARE_USAGE, type Compared, compareHotPaths } from './hot-paths.ts'
+import { COMPARE_OPTIONS, COMPARE_USAGE, compareHotPaths } from './hot-paths.ts'
+import { lossIn, MOST_LOSS } from './loss.ts'
 import { estimateText } from './rounds.ts'
 
 const USAGE = `npm run bench:gate -- [options]
@@ -14,7 +15,6 @@ const USAGE = `npm run bench:gate -- [options]
 ${COMPARE_USAGE}`
 
 const FILE = new URL('kept.json', import.meta.url)
-const MOST_LOSS = 0.03
 
 interface Kept {
   /** the commit that all later versions are compared with */
@@ -26,30 +26,30 @@ interface Kept {
 async function gate(write: boolean, values: Parameters<typeof compareHotPaths>[1]): Promise<void> {
   const { baseline, accepted }: Kept = JSON.parse(await readFile(FILE, 'utf8'))
   const compared = await compareHotPaths(baseline, values)
-  const print = (found: Compared[], sentence: (found: Compared) => string) =>
-    process.stdout.write(found.map((one) => `\n${sentence(one)}`).join(''))
+  const most = `${MOST_LOSS * 100} %`
+  const sentences = compared.flatMap((path) => {
+    const { name, high } = path
+    const ratio = `${estimateText(path)} of its speed`
+    if (lossIn(path) === 'too large')
+      return [`${name} has lost more than ${most} since ${baseline}: ${ratio}.`]
+    if (lossIn(path) === 'unclear')
+      return [
+        `${name}: too noisy to rule out a loss of more than ${most}: ${ratio}. Use a quiet machine or more --starts.`,
+      ]
+    return high < (accepted[name] ?? 0)
+      ? [`${name} is slower than the accepted ${accepted[name]}: ${ratio}.`]
+      : []
+  })
+  process.stdout.write(
+    `\n${sentences.join('\n') || `No hot path has lost more than ${most} since ${baseline}.`}\n`,
+  )
 
-  const least = 1 - MOST_LOSS
-  const lost = compared.filter(({ high }) => high < least)
-  const unclear = compared.filter(({ low, high }) => low < least && high >= least)
-  print(
-    compared.filter(({ name, high }) => high < (accepted[name] ?? 0)),
-    (one) => `${one.name} is slower than the accepted ratio of ${accepted[one.name]}: ${estimateText(one)}.`,
-  )
-  print(
-    unclear,
-    (one) =>
-      `${one.name}: too noisy to rule out a loss of more than 3 %: ${estimateText(one)}. Run it on a quiet machine, or with more --starts.`,
-  )
-  print(
-    lost,
-    (one) => `${one.name} has lost more than 3 % of its speed since ${baseline}: ${estimateText(one)}.`,
-  )
-  process.stdout.write('\n')
-  if (lost.length > 0)
-    throw new Error(`the gate is closed: ${lost.map(({ name }) => name).join(', ')} lost too much`)
+  const names = (loss: ReturnType<typeof lossIn>) =>
+    compared.filter((path) => lossIn(path) === loss).map(({ name }) => name)
+  const lost = names('too large')
+  if (lost.length > 0) throw new Error(`the gate is closed: ${lost.join(' and ')} lost too much speed`)
   if (!write) return
-  if (unclear.length > 0) throw new Error('bench/kept.json was not written: the measurement is too noisy')
+  if (names('unclear').length > 0) throw new Error('the measurement is too noisy to write bench/kept.json')
   const ratios = Object.fromEntries(compared.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]))
   await writeFile(FILE, `${JSON.stringify({ baseline, accepted: ratios } satisfies Kept, null, 2)}\n`)
 }
