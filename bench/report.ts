@@ -76,7 +76,7 @@ function notes(rows: readonly Row[]): [name: string, note: string][] {
 export function markdown(
   rows: readonly Row[],
   facts: readonly [string, string][],
-  { rounds, seconds, users }: Scale,
+  { rounds, seconds, users, distribution }: Scale,
   date: string,
   warning: string | null,
 ): string {
@@ -101,12 +101,12 @@ ${list(notes(rows))}
 
 ${list(rows.map(({ claim }) => [claim.name, claim.what]))}
 
-Unless a line says otherwise there are ${users.toLocaleString('en')} users, each on one base plan, half of them with a counter already, and every request is for one of them at random.
+Unless a line says otherwise there are ${users.toLocaleString('en')} users, each on one base plan, half of them with a counter already, and every request is for one of them at random${distribution === 'zipf' ? ', by a Zipf distribution (s ≈ 1)' : ''}.
 The document's text is constant and its variables travel as a string, as an application would send them. Server, PostgreSQL, load generator and pgbench share the machine.
 
 ## How it is measured
 
-The sides of a pair take turns, A, B, A, B, for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
+The sides of a pair take turns, A, B, B, A, for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
 A run fails, and writes nothing, if any request fails, if the server logs a warning, if the size of the answers changes, if the ledger has not grown by as many rows as calls were answered (give or take those in flight when the load stopped), or if a counter differs from the sum of its ledger rows.
 pgbench writes the counter and the ledger row as a transaction of two statements, and for comparison in a single statement, the fastest that bare SQL gets. Neither looks up a user or enforces a limit.
 
