@@ -17,7 +17,7 @@ export const SKIP_THE_RECEIPT: Breakage = {
 export const WRITE_WITHOUT_COMPARING: Breakage = {
   what: 'a counter is written without comparing it with the value that was read',
   sources: [
-    { file: 'store/usage/write-usage.ts', find: 'c.ctid = m.place and c.app_id', replace: 'c.app_id' },
+    { file: 'store/usage/write-usage.ts', find: 'c.ctid = m.tid and c.app_id', replace: 'c.app_id' },
     { file: 'store/usage/write-usage.ts', find: ' and c.used = m.was', replace: '' },
   ],
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withClient } from '../../bench/postgres.ts'
 import { type Child, descendants, start } from '../../bench/processes.ts'
-import { type Binaries, locateBinaries } from '../../server/src/embedded-postgres/places.ts'
+import { type Binaries, locateBinaries } from '../../server/src/embedded-postgres/folders.ts'
 import type { Trial } from '../trial.ts'
 
 const run = promisify(execFile)

@@ -1,4 +1,4 @@
-import type { BillingStanding } from '../domain/bill.ts'
+import type { BillingStatus } from '../domain/bill.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
 import type { Reversal } from '../domain/reversal.ts'
@@ -90,7 +90,7 @@ export interface ProviderSubscription {
   customer: Customer | null
   /** in the provider's terms */
   status: string
-  standing: BillingStanding
+  billingStatus: BillingStatus
   /** it will not change any more */
   final: boolean
   items: BilledItem[]

@@ -7,11 +7,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkDelta, decideAccess, deniedReason, REASON_CODES } from './access.ts'
-import type { Standing } from './standing.ts'
+import type { UserEntitlement } from './user-entitlement.ts'
 
 const MAX = 2 ** 53 - 1
 
-const metered = (budget: number | null, overageEnabled = false): Standing => ({
+const metered = (budget: number | null, overageEnabled = false): UserEntitlement => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
@@ -58,7 +58,8 @@ describe('spec §4 queries rule 1: access', () => {
   })
 })
 
-const byOverride = (standing: Standing): Standing => ({ ...standing, byOverride: true }) as Standing
+const byOverride = (entitlement: UserEntitlement): UserEntitlement =>
+  ({ ...entitlement, byOverride: true }) as UserEntitlement
 
 describe('spec §4 queries rule 2: the reason', () => {
   it.each([
@@ -88,8 +89,8 @@ describe('spec §4 queries rule 2: the reason', () => {
     [byOverride(metered(null)), 7, 1, 'The feature is unlimited (override).'],
     [{ kind: 'binary', byOverride: false } as const, 0, 1, "The user's package includes this feature."],
     [{ kind: 'binary', byOverride: true } as const, 0, 1, 'An override grants this feature to the user.'],
-  ])('%# names the figures', (standing, used, delta, reason) => {
-    expect(decideAccess(standing, used, delta).reason).toBe(reason)
+  ])('%# names the figures', (entitlement, used, delta, reason) => {
+    expect(decideAccess(entitlement, used, delta).reason).toBe(reason)
   })
 
   it('gap: the ten reason codes; each is reached by some answer, each answer has a text of its own', () => {

@@ -1,6 +1,6 @@
 import type { Allowance } from './allowance.ts'
 import { badUserInput } from './errors.ts'
-import type { Standing } from './standing.ts'
+import type { UserEntitlement } from './user-entitlement.ts'
 
 export const REASON_CODES = [
   'USER_NOT_FOUND',
@@ -46,21 +46,26 @@ export function checkDelta(delta: number): void {
 }
 
 /** May the user take `delta` of the feature, having used `used` in this period? */
-export function decideAccess(standing: Standing, used: number, delta: number): Access {
-  if (standing.kind === 'none') {
-    return { access: false, reason: DENIED[standing.code], reasonCode: standing.code, consumption: null }
+export function decideAccess(entitlement: UserEntitlement, used: number, delta: number): Access {
+  if (entitlement.kind === 'none') {
+    return {
+      access: false,
+      reason: DENIED[entitlement.code],
+      reasonCode: entitlement.code,
+      consumption: null,
+    }
   }
-  if (standing.kind === 'binary') {
+  if (entitlement.kind === 'binary') {
     return {
       access: true,
-      reason: standing.byOverride
+      reason: entitlement.byOverride
         ? 'An override grants this feature to the user.'
         : "The user's package includes this feature.",
       reasonCode: 'GRANTED',
       consumption: null,
     }
   }
-  const { allowance, byOverride } = standing
+  const { allowance, byOverride } = entitlement
   const consumption = consumptionOf(allowance, used)
   const { budget } = allowance
   if (budget === null) {

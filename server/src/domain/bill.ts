@@ -6,12 +6,12 @@ import type { Span } from './subscription.ts'
  * The state of a provider's subscription: `live`; `past due`, live for a grace time; `paused`, which may resume;
  * `ended`; `never`, which was not paid for and has granted nothing.
  */
-export type BillingStanding = 'live' | 'past due' | 'paused' | 'ended' | 'never'
+export type BillingStatus = 'live' | 'past due' | 'paused' | 'ended' | 'never'
 
 export interface Billed {
   provider: string
   ref: string
-  standing: BillingStanding
+  billingStatus: BillingStatus
   /** when it was paid, in real time: of two payments the later one counts */
   paidAt: number
   /** when it began, by the app's clock */

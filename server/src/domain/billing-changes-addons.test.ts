@@ -43,7 +43,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('and where its provider ends them a moment before our clock does', () => {
     const held = [plan({ cancelAt: 4_000, next: free }), handed, bought]
-    const said = billed({ standing: 'ended', endedAt: 3_999, cancelAt: 4_000 })
+    const said = billed({ billingStatus: 'ended', endedAt: 3_999, cancelAt: 4_000 })
     const { end, cancelAtProvider } = changesOf(said, held, null, 3_999)
     expect(end).toEqual([{ id: 'plan', at: 3_999 }])
     expect(cancelAtProvider).toEqual([])
@@ -51,7 +51,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('ends where a paid change was to follow that is not paid any more', () => {
     const held = [plan({ cancelAt: 4_000, next: paid }), handed]
-    const { end } = changesOf(billed({ standing: 'ended', endedAt: 900 }), held)
+    const { end } = changesOf(billed({ billingStatus: 'ended', endedAt: 900 }), held)
     expect(end).toEqual([
       { id: 'plan', at: 900 },
       { id: 'handed', at: NOW },
@@ -70,12 +70,12 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
   ])('off its bill and paid until its end, it %s', (_, base, packages, ended) => {
     const extra = heldAs('extra', EXTRA, { ...by('r2'), cancelAt: 4_000 })
     const more = heldAs('more', MORE, by('r2'))
-    const said = billed({ ref: 'r2', standing: 'ended', endedAt: NOW, packages })
+    const said = billed({ ref: 'r2', billingStatus: 'ended', endedAt: NOW, packages })
     expect(changesOf(said, [base, extra, more]).end.map(({ id }) => id)).toEqual(ended)
   })
 
   it('ends with the grace time of the plan, and goes on once that is paid', () => {
-    const due = changesOf(billed({ standing: 'past due' }), [plan(), handed, bought], 3_000)
+    const due = changesOf(billed({ billingStatus: 'past due' }), [plan(), handed, bought], 3_000)
     expect([endsIn(due, 'plan'), endsIn(due, 'handed'), endsIn(due, 'bought')]).toEqual([3_000, 3_000, 3_000])
     const late = [plan(), handed, bought].map((s) => ({ ...s, cancelAt: 3_000 }))
     const paidUp = changesOf(billed(), late)
@@ -89,7 +89,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('as a trial given by hand, has its own end again once the plan is paid', () => {
     const tried = { ...handed, cancelAt: 6_000, trialEndsAt: 6_000 }
-    const due = changesOf(billed({ standing: 'past due' }), [plan(), tried], 3_000)
+    const due = changesOf(billed({ billingStatus: 'past due' }), [plan(), tried], 3_000)
     expect(endsIn(due, 'handed')).toBe(3_000)
     const late = [plan(), tried].map((s) => ({ ...s, cancelAt: 3_000 }))
     expect(endsIn(changesOf(billed(), late), 'handed')).toBe(6_000)
@@ -109,7 +109,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('is ended at its provider also if the clock has ended it already, with the plan', () => {
     const held = [plan(), handed, bought].map((s) => ({ ...s, cancelAt: 900 }))
-    const said = billed({ standing: 'ended', endedAt: 900 })
+    const said = billed({ billingStatus: 'ended', endedAt: 900 })
     const { end, cancelAtProvider } = changesOf(said, held)
     expect(end).toEqual([])
     expect(cancelAtProvider).toEqual([{ provider: 'p', ref: 'r2' }])
@@ -119,7 +119,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('stays where another plan has taken the place of one that ended', () => {
     const held = [plan({ cancelAt: 900 }), heldAs('new', PRO), handed]
-    expect(changesOf(billed({ standing: 'ended', endedAt: 900 }), held).end).toEqual([])
+    expect(changesOf(billed({ billingStatus: 'ended', endedAt: 900 }), held).end).toEqual([])
   })
 
   describe('on a bill of add-ons alone', () => {
@@ -128,13 +128,13 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
     it('lasts until its end if it was off the bill before that ended, and not if it was on it', () => {
       const said = (packages: Billed['packages']) =>
-        billed({ ref: 'r2', standing: 'ended', endedAt: 900, packages })
+        billed({ ref: 'r2', billingStatus: 'ended', endedAt: 900, packages })
       expect(changesOf(said([EXTRA]), [base, mine]).end).toEqual([])
       expect(changesOf(said([MORE, EXTRA]), [base, mine]).end).toEqual([{ id: 'mine', at: 900 }])
     })
 
     it('ends at once when the payments pause', () => {
-      const said = billed({ ref: 'r2', standing: 'paused', packages: [EXTRA] })
+      const said = billed({ ref: 'r2', billingStatus: 'paused', packages: [EXTRA] })
       expect(changesOf(said, [base, mine]).end).toEqual([{ id: 'mine', at: NOW }])
     })
 
@@ -150,7 +150,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
     it('takes no other add-on along, whatever has become of the plan', () => {
       const over = heldAs('over', PLAN, { ...by('r1'), cancelAt: 900 })
       const { end, cancelAtProvider } = changesOf(
-        billed({ ref: 'r2', standing: 'ended', endedAt: 950, packages: [MORE] }),
+        billed({ ref: 'r2', billingStatus: 'ended', endedAt: 950, packages: [MORE] }),
         [over, bought, handed],
       )
       expect(end).toEqual([{ id: 'bought', at: 950 }])
@@ -160,7 +160,7 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
 
   it('ends with the last plan: one that the clock has ended does not count', () => {
     const over = heldAs('over', PRO, { ...by('r3'), cancelAt: 900 })
-    const { end, cancelAtProvider } = changesOf(billed({ standing: 'ended', endedAt: 950 }), [
+    const { end, cancelAtProvider } = changesOf(billed({ billingStatus: 'ended', endedAt: 950 }), [
       plan(),
       over,
       handed,
@@ -184,27 +184,33 @@ describe('an add-on lasts as long as the plan and what follows it', () => {
   })
 
   it('property: whatever is said, in whatever order', () => {
-    const standing = fc.constantFrom('live' as const, 'live' as const, 'past due' as const, 'ended' as const)
+    const billingStatus = fc.constantFrom(
+      'live' as const,
+      'live' as const,
+      'past due' as const,
+      'ended' as const,
+    )
     const moment = fc.constantFrom(null, null, 2_000, 5_000)
     const ofPlan = fc
-      .record({ standing, cancelAt: moment, next: fc.constantFrom(null, PRO, MORE) })
+      .record({ billingStatus, cancelAt: moment, next: fc.constantFrom(null, PRO, MORE) })
       .map((word) =>
         billed({
-          standing: word.standing,
+          billingStatus: word.billingStatus,
           cancelAt: word.cancelAt,
-          endedAt: word.standing === 'ended' ? 800 : null,
+          endedAt: word.billingStatus === 'ended' ? 800 : null,
           packages: [PLAN],
           scheduled: word.next && { at: 3_000, packages: [word.next] },
         }),
       )
     const ofAddon = fc
-      .record({ standing, cancelAt: moment })
+      .record({ billingStatus, cancelAt: moment })
       .map((word) => billed({ ...word, ref: 'r2', packages: [MORE], endedAt: null }))
     fc.assert(
       fc.property(fc.array(fc.oneof(ofPlan, ofAddon), { maxLength: 8 }), (all) => {
         const begin = [plan(), handed]
         const held = all.reduce(
-          (now, said) => after(now, said, changesOf(said, now, said.standing === 'past due' ? 1_500 : null)),
+          (now, said) =>
+            after(now, said, changesOf(said, now, said.billingStatus === 'past due' ? 1_500 : null)),
           begin,
         )
         const live = held.filter((s) => endedAt(s, NOW) === null)

@@ -130,19 +130,19 @@ const ROWS: [
   ],
   [
     'ended ahead of our clock, it ends now',
-    billed({ standing: 'ended', endedAt: 2_000 }),
+    billed({ billingStatus: 'ended', endedAt: 2_000 }),
     [held('s', PLAN, by('r1', 100))],
     { end: [{ id: 's', at: NOW }] },
   ],
   [
     'ended before it began here, it ends when it began',
-    billed({ standing: 'ended', endedAt: 20 }),
+    billed({ billingStatus: 'ended', endedAt: 20 }),
     [held('s', PLAN, by('r1', 100))],
     { end: [{ id: 's', at: 50 }] },
   ],
   [
     'ended before it is said to have been made, it is written down as of its end',
-    billed({ standing: 'ended', endedAt: 20 }),
+    billed({ billingStatus: 'ended', endedAt: 20 }),
     [],
     { insert: [inserted('plan', { startedAt: 20, cancelledAt: 20 })] },
   ],
@@ -160,13 +160,13 @@ const ROWS: [
   ],
   [
     'an add-on of its own that ends takes nothing else with it',
-    billed({ standing: 'ended', packages: [EXTRA] }),
+    billed({ billingStatus: 'ended', packages: [EXTRA] }),
     [held('s', PLAN), held('a', EXTRA, by('r1', 100)), held('b', { id: 'b', isAddon: true })],
     { end: [{ id: 'a', at: NOW }] },
   ],
   [
     'a bill of plan and add-on that ends takes the other add-ons with it',
-    billed({ standing: 'ended', packages: [PLAN, EXTRA] }),
+    billed({ billingStatus: 'ended', packages: [PLAN, EXTRA] }),
     [held('s', PLAN, by('r1', 100)), held('a', EXTRA, by('r1', 100)), held('b', { id: 'b', isAddon: true })],
     { end: ['s', 'a', 'b'].map((id) => ({ id, at: NOW })) },
   ],
@@ -187,7 +187,7 @@ const ROWS: [
   ],
   [
     'two add-ons on one other bill have it ended once',
-    billed({ standing: 'ended' }),
+    billed({ billingStatus: 'ended' }),
     [
       held('s', PLAN, by('r1', 100)),
       held('a', EXTRA, by('r2', 90)),
@@ -204,13 +204,13 @@ const ROWS: [
   ],
   [
     'never paid for, what was given ends all the same',
-    billed({ standing: 'never' }),
+    billed({ billingStatus: 'never' }),
     [held('s', PLAN, by('r1', 100))],
     { end: [{ id: 's', at: NOW }] },
   ],
   [
     'the grace time is over before the end that was set',
-    billed({ standing: 'past due', cancelAt: 950 }),
+    billed({ billingStatus: 'past due', cancelAt: 950 }),
     [held('s', PLAN, by('r1', 100))],
     { end: [{ id: 's', at: 900 }] },
     900,

@@ -193,7 +193,7 @@ describe('add-ons', () => {
 
   it('on bills of their own are each cancelled at the provider when the plan has ended', () => {
     const { cancelAtProvider } = changesOf(
-      billed({ standing: 'ended' }),
+      billed({ billingStatus: 'ended' }),
       held(PLAN, by('r1')),
       held(EXTRA, by('r2')),
       held(MORE, by('r3')),

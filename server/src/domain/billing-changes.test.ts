@@ -85,21 +85,21 @@ const ROWS: Row[] = [
   },
   {
     what: 'past due, it lasts for the grace time',
-    said: billed({ standing: 'past due', cancelAt: 5_000 }),
+    said: billed({ billingStatus: 'past due', cancelAt: 5_000 }),
     grace: 2_000,
     held: [held('s', PLAN, by('r1', 100))],
     update: [{ id: 's', anchor: 100, cancelAt: 2_000 }],
   },
   {
     what: 'past due beyond the grace time, it has ended with that',
-    said: billed({ standing: 'past due' }),
+    said: billed({ billingStatus: 'past due' }),
     grace: 900,
     held: [held('s', PLAN, by('r1', 100))],
     end: [{ id: 's', at: 900 }],
   },
   {
     what: 'ended, it ends when it did, and takes add-ons with it',
-    said: billed({ standing: 'ended', endedAt: 700 }),
+    said: billed({ billingStatus: 'ended', endedAt: 700 }),
     held: [
       held('s', PLAN, by('r1', 100)),
       held('a', EXTRA),
@@ -114,14 +114,14 @@ const ROWS: Row[] = [
   },
   {
     what: 'ended before it was heard of, it is written down as what it was',
-    said: billed({ standing: 'ended', endedAt: 700 }),
+    said: billed({ billingStatus: 'ended', endedAt: 700 }),
     held: [held('other', PRO)],
     insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: 700 }],
   },
-  { what: 'never paid for, it gives nothing', said: billed({ standing: 'never' }), held: [] },
+  { what: 'never paid for, it gives nothing', said: billed({ billingStatus: 'never' }), held: [] },
   {
     what: 'paused, it ends now',
-    said: billed({ standing: 'paused' }),
+    said: billed({ billingStatus: 'paused' }),
     held: [held('s', PLAN, by('r1', 100))],
     end: [{ id: 's', at: NOW }],
   },
@@ -231,7 +231,7 @@ const ROWS: Row[] = [
   },
   {
     what: 'over before it was heard of, for want of money, it is written down as what it was',
-    said: billed({ standing: 'past due' }),
+    said: billed({ billingStatus: 'past due' }),
     grace: 900,
     held: [],
     insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: 900 }],
@@ -395,7 +395,7 @@ const ROWS: Row[] = [
   },
   {
     what: 'a scheduled change of what ends before it is none',
-    said: billed({ standing: 'past due', scheduled: { at: 4_000, packages: [PRO] } }),
+    said: billed({ billingStatus: 'past due', scheduled: { at: 4_000, packages: [PRO] } }),
     grace: 3_000,
     held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
     update: [{ id: 's', cancelAt: 3_000 }],
@@ -473,7 +473,7 @@ describe('gap: billing, the provider’s state is applied', () => {
 const words: fc.Arbitrary<Billed> = fc
   .record({
     ref: fc.constantFrom('r1', 'r2', 'r3'),
-    standing: fc.constantFrom('live' as const, 'past due' as const, 'paused' as const, 'ended' as const),
+    billingStatus: fc.constantFrom('live' as const, 'past due' as const, 'paused' as const, 'ended' as const),
     cancelAt: fc.constantFrom(null, 500, 5_000),
     packages: fc.constantFrom([PLAN], [PRO], [PLAN, EXTRA], [PRO, EXTRA]),
   })
@@ -481,7 +481,7 @@ const words: fc.Arbitrary<Billed> = fc
     billed({
       ...word,
       paidAt: 100 + Number(word.ref.slice(1)),
-      endedAt: word.standing === 'ended' ? 800 : null,
+      endedAt: word.billingStatus === 'ended' ? 800 : null,
     }),
   )
 

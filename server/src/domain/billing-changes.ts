@@ -66,17 +66,17 @@ export function billingChanges(
   const packages = due?.packages ?? billed.packages
   const switchedAt = due?.at ?? now
   const end = earliest(billed.cancelAt, graceEnd)
-  const over = billed.standing === 'ended' || (end !== null && end <= now)
-  if (over || billed.standing === 'paused' || billed.standing === 'never') {
+  const over = billed.billingStatus === 'ended' || (end !== null && end <= now)
+  if (over || billed.billingStatus === 'paused' || billed.billingStatus === 'never') {
     const at = Math.min(billed.endedAt ?? end ?? now, now)
     // What was taken off a bill before that ended was paid for. One that its provider no longer knows had nothing on it.
-    const endedWith = billed.standing === 'ended' && others.some((s) => !s.isAddon) ? packages : []
+    const endedWith = billed.billingStatus === 'ended' && others.some((s) => !s.isAddon) ? packages : []
     for (const s of mine) {
       const isPaid = endedWith.length > 0 && isPaidUntilEnd(s, endedWith)
       if (!isPaid) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
     }
     // It started and ended before we heard of it: record it as it was.
-    if (billed.standing !== 'never' && !held.some(isMine)) {
+    if (billed.billingStatus !== 'never' && !held.some(isMine)) {
       changes.insert = packages.map((p) => ({
         ...started(p, billed, Math.min(billed.madeAt, at)),
         cancelAt: null,

@@ -129,7 +129,7 @@ describe('gap: monthly recurring revenue', () => {
     ['paused', 'on hold', 'paused'],
     ['live', 'active, collection paused', 'paused'],
     ['past due', 'past_due, collection paused', 'paused'],
-  ])('of what is %s (%s) is %s', (standing, status, state) => {
-    expect(billingStateOf({ standing, status })).toBe(state)
+  ])('of what is %s (%s) is %s', (billingStatus, status, state) => {
+    expect(billingStateOf({ billingStatus, status })).toBe(state)
   })
 })

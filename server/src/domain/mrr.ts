@@ -67,7 +67,13 @@ function aMonth(year: bigint): number {
 }
 
 /** What a provider's report means for revenue. A subscription whose collection is paused is not charged for. */
-export function billingStateOf({ standing, status }: { standing: string; status: string }): BillingState {
-  if (/\bpaused\b/.test(status) || standing === 'paused') return 'paused'
-  return standing === 'past due' ? 'past due' : 'active'
+export function billingStateOf({
+  billingStatus,
+  status,
+}: {
+  billingStatus: string
+  status: string
+}): BillingState {
+  if (/\bpaused\b/.test(status) || billingStatus === 'paused') return 'paused'
+  return billingStatus === 'past due' ? 'past due' : 'active'
 }

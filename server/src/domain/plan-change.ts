@@ -6,8 +6,8 @@ import { MAX_QUANTITY } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
 import { costOf, PER_YEAR, type Price } from './price.ts'
 import { type Charged, prorate } from './proration.ts'
-import { type Holder, type Standing, standingOf } from './standing.ts'
 import { anchorFor, type EarlierBase } from './subscription.ts'
+import { type Holder, type UserEntitlement, userEntitlement } from './user-entitlement.ts'
 
 /**
  * Changing from one base plan to another.
@@ -137,16 +137,16 @@ export function loweredLimits(
   const before = { ...after, live: [...others, { ...plan, quantity: from.quantity }] }
   const lowered: LoweredLimit[] = []
   for (const featureId of [...catalogue.features.keys()].sort()) {
-    const was = lastingLimit(standingOf(catalogue, featureId, before, at))
-    const becomes = lastingLimit(standingOf(catalogue, featureId, after, at))
+    const was = lastingLimit(userEntitlement(catalogue, featureId, before, at))
+    const becomes = lastingLimit(userEntitlement(catalogue, featureId, after, at))
     if (was && becomes && becomes.budget < was.budget) lowered.push({ featureId, ...becomes })
   }
   return lowered
 }
 
-function lastingLimit(standing: Standing): Omit<LoweredLimit, 'featureId'> | null {
-  if (standing.kind !== 'metered') return null
-  const { budget, overageEnabled, resetPeriod } = standing.allowance
+function lastingLimit(entitlement: UserEntitlement): Omit<LoweredLimit, 'featureId'> | null {
+  if (entitlement.kind !== 'metered') return null
+  const { budget, overageEnabled, resetPeriod } = entitlement.allowance
   if (resetPeriod !== 'NEVER' || budget === null || overageEnabled) return null
-  return { budget, periodStart: standing.period.start }
+  return { budget, periodStart: entitlement.period.start }
 }

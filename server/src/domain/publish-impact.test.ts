@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { buildCatalogue } from './catalogue.ts'
 import type { Entitlement } from './package.ts'
-import { accessChange, counterOf, standingChanges, touchedFeatures } from './publish-impact.ts'
-import type { Standing } from './standing.ts'
+import { accessChange, counterOf, entitlementChanges, touchedFeatures } from './publish-impact.ts'
+import type { UserEntitlement } from './user-entitlement.ts'
 
 const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
   featureId: 'calls',
@@ -41,17 +41,17 @@ describe('gap: publishing, the features that an edit touches', () => {
   })
 })
 
-const metered = (budget: number | null, overageEnabled = false): Standing => ({
+const metered = (budget: number | null, overageEnabled = false): UserEntitlement => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
   byOverride: false,
   period: { start: 5, end: 9 },
 })
-const NONE: Standing = { kind: 'none', code: 'NOT_IN_PACKAGE' }
+const NONE: UserEntitlement = { kind: 'none', code: 'NOT_IN_PACKAGE' }
 
 describe('gap: publishing, what it does to a subscriber', () => {
-  const of = (before: Standing, after: Standing, used: number) =>
+  const of = (before: UserEntitlement, after: UserEntitlement, used: number) =>
     accessChange({ featureId: 'calls', before, after }, { before: used, after: used })?.change ?? null
 
   it.each([
@@ -78,8 +78,8 @@ describe('gap: publishing, what it does to a subscriber', () => {
     [metered(10), metered(5, true), 7, 'MORE_OVERAGE'],
     [metered(5, true), metered(5), 5, 'LOSES'],
   ] satisfies [
-    Standing,
-    Standing,
+    UserEntitlement,
+    UserEntitlement,
     number,
     string | null,
   ][])('%j, then %j, with %i used: %s', (before, after, used, change) => {
@@ -97,7 +97,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
   })
 
   it('says of access gained that it costs, and of access lost only that it is lost', () => {
-    const made = (before: Standing, after: Standing) =>
+    const made = (before: UserEntitlement, after: UserEntitlement) =>
       accessChange({ featureId: 'calls', before, after }, { before: 5, after: 5 })
     expect(made(metered(5), metered(5, true))).toMatchObject({ change: 'GAINS', overage: 'MORE' })
     expect(made(metered(5), metered(6, true))).toMatchObject({ change: 'GAINS', overage: null })
@@ -145,7 +145,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
     const plan = { packageId: 'plan', isAddon: false, startedAt: 0, anchor: 0 }
     const live = [{ ...plan, quantity: 1, version: 1, versionAsOf: 1 }]
     const catalogues = { before: catalogue(10), after: catalogue(20) }
-    expect(standingChanges(catalogues, ['calls', 'gone'], { live, overrides: null }, 1)).toMatchObject([
+    expect(entitlementChanges(catalogues, ['calls', 'gone'], { live, overrides: null }, 1)).toMatchObject([
       { featureId: 'calls', before: { allowance: { budget: 10 } }, after: { allowance: { budget: 20 } } },
       { featureId: 'gone', before: { code: 'FEATURE_NOT_FOUND' }, after: { code: 'FEATURE_NOT_FOUND' } },
     ])

@@ -2,7 +2,7 @@ import { type Access, decideAccess } from './access.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Entitlement } from './package.ts'
 import type { ResetPeriod } from './period.ts'
-import { type Holder, type Standing, standingOf } from './standing.ts'
+import { type Holder, type UserEntitlement, userEntitlement } from './user-entitlement.ts'
 
 /** A feature whose entitlement an edit changes. */
 export interface TouchedFeature {
@@ -30,30 +30,32 @@ function sameGrant(a: Entitlement | null, b: Entitlement | null): boolean {
   return a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled
 }
 
-/** A subscriber's standing towards a feature, under the current catalogue and under the edited one. */
-export interface StandingChange {
+/** A subscriber's entitlement to a feature, under the current catalogue and under the edited one. */
+export interface EntitlementChange {
   featureId: string
-  before: Standing
-  after: Standing
+  before: UserEntitlement
+  after: UserEntitlement
 }
 
-export function standingChanges(
+export function entitlementChanges(
   catalogues: { before: Catalogue; after: Catalogue },
   featureIds: readonly string[],
   holder: Holder,
   now: number,
-): StandingChange[] {
+): EntitlementChange[] {
   return featureIds.map((featureId) => ({
     featureId,
-    before: standingOf(catalogues.before, featureId, holder, now),
-    after: standingOf(catalogues.after, featureId, holder, now),
+    before: userEntitlement(catalogues.before, featureId, holder, now),
+    after: userEntitlement(catalogues.after, featureId, holder, now),
   }))
 }
 
-/** The counter a standing depends on; null: none. */
-export function counterOf(standing: Standing): { resetPeriod: ResetPeriod; periodStart: number } | null {
-  if (standing.kind !== 'metered') return null
-  return { resetPeriod: standing.allowance.resetPeriod, periodStart: standing.period.start }
+/** The counter that an entitlement depends on; null: none. */
+export function counterOf(
+  entitlement: UserEntitlement,
+): { resetPeriod: ResetPeriod; periodStart: number } | null {
+  if (entitlement.kind !== 'metered') return null
+  return { resetPeriod: entitlement.allowance.resetPeriod, periodStart: entitlement.period.start }
 }
 
 /** The most serious first. */
@@ -70,7 +72,7 @@ export interface AccessChanged {
 
 /** What the edit does to one more use of the feature: it becomes possible or impossible, or overage. Null: nothing. */
 export function accessChange(
-  change: StandingChange,
+  change: EntitlementChange,
   used: { before: number; after: number },
 ): AccessChanged | null {
   const before = decideAccess(change.before, used.before, 1)

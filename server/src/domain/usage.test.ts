@@ -9,12 +9,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideAccess } from './access.ts'
-import type { Standing } from './standing.ts'
 import { applyUsage, checkUsageCall, USAGE_ACTIONS, type UsageCall } from './usage.ts'
+import type { UserEntitlement } from './user-entitlement.ts'
 
 const MAX = 2 ** 53 - 1
 
-const metered = (budget: number | null, overageEnabled = false): Standing => ({
+const metered = (budget: number | null, overageEnabled = false): UserEntitlement => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
@@ -69,8 +69,8 @@ describe('spec §4 mutations rules 4 and 5: recordUsage', () => {
     [metered(100), 5, 'ADD', -6, 'Cannot revert 6: only 5 used in this period.'],
     [metered(100), 5, 'SET', -1, 'Usage cannot be set below zero.'],
     [metered(null), MAX, 'ADD', 1, 'Usage cannot exceed 9007199254740991.'],
-  ] as const)('%# a refusal names the figures', (standing, used, action, delta, reason) => {
-    expect(applyUsage(standing, used, { action, delta }).reason).toBe(reason)
+  ] as const)('%# a refusal names the figures', (entitlement, used, action, delta, reason) => {
+    expect(applyUsage(entitlement, used, { action, delta }).reason).toBe(reason)
   })
 
   it.each([
@@ -79,9 +79,9 @@ describe('spec §4 mutations rules 4 and 5: recordUsage', () => {
     [{ kind: 'none', code: 'NO_SUBSCRIPTION' }, /subscription/],
     [{ kind: 'none', code: 'NOT_IN_PACKAGE' }, /packages/],
     [{ kind: 'binary', byOverride: false }, /binary/],
-  ] as const)('gap: %j has no usage to record, whatever the action', (standing, reason) => {
+  ] as const)('gap: %j has no usage to record, whatever the action', (entitlement, reason) => {
     for (const action of USAGE_ACTIONS) {
-      expect(applyUsage(standing, 0, { action, delta: 1 })).toEqual({
+      expect(applyUsage(entitlement, 0, { action, delta: 1 })).toEqual({
         recorded: false,
         reason: expect.stringMatching(reason),
         used: 0,
@@ -211,21 +211,21 @@ describe('gap: the counter and its ledger', () => {
 })
 
 describe('spec §4: canUseFeature and recordUsage agree', () => {
-  const standing: fc.Arbitrary<Standing> = fc.oneof(
+  const entitlement: fc.Arbitrary<UserEntitlement> = fc.oneof(
     {
       weight: 4,
       arbitrary: fc.tuple(fc.oneof(fc.nat(60), fc.maxSafeNat()), fc.boolean()).map((m) => metered(...m)),
     },
     { weight: 1, arbitrary: fc.constant(metered(null)) },
-    { weight: 1, arbitrary: fc.constant<Standing>({ kind: 'none', code: 'NOT_IN_PACKAGE' }) },
+    { weight: 1, arbitrary: fc.constant<UserEntitlement>({ kind: 'none', code: 'NOT_IN_PACKAGE' }) },
   )
   const count = fc.oneof({ weight: 3, arbitrary: fc.nat(60) }, { weight: 1, arbitrary: fc.maxSafeNat() })
 
   it('an ADD is recorded exactly where the check grants it, up to the bound of all counters', () => {
     fc.assert(
-      fc.property(standing, count, count, (standing, used, delta) => {
-        const { access } = decideAccess(standing, used, delta)
-        const { recorded } = applyUsage(standing, used, { action: 'ADD', delta })
+      fc.property(entitlement, count, count, (entitlement, used, delta) => {
+        const { access } = decideAccess(entitlement, used, delta)
+        const { recorded } = applyUsage(entitlement, used, { action: 'ADD', delta })
         expect(recorded).toBe(access && BigInt(used) + BigInt(delta) <= BigInt(MAX))
       }),
       { numRuns: 500 },

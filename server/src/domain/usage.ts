@@ -1,7 +1,7 @@
 import { type Consumption, consumptionOf, deniedReason, fits } from './access.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_COUNT } from './limits.ts'
-import type { Standing } from './standing.ts'
+import type { UserEntitlement } from './user-entitlement.ts'
 
 export const USAGE_ACTIONS = ['ADD', 'SET'] as const
 export type UsageAction = (typeof USAGE_ACTIONS)[number]
@@ -35,14 +35,14 @@ export function checkUsageCall(call: UsageCall): void {
  * overage an ADD never takes it past the budget; the adjustments of all recorded calls add up to the counter.
  */
 export function applyUsage(
-  standing: Standing,
+  entitlement: UserEntitlement,
   used: number,
   call: UsageCall,
 ): RecordedUsage & { used: number } {
-  if (standing.kind === 'none') {
-    return { used, recorded: false, reason: deniedReason(standing.code), consumption: null }
+  if (entitlement.kind === 'none') {
+    return { used, recorded: false, reason: deniedReason(entitlement.code), consumption: null }
   }
-  if (standing.kind === 'binary') {
+  if (entitlement.kind === 'binary') {
     return {
       used,
       recorded: false,
@@ -50,7 +50,7 @@ export function applyUsage(
       consumption: null,
     }
   }
-  const { allowance } = standing
+  const { allowance } = entitlement
   const after = call.action === 'SET' ? call.delta : used + call.delta
   const refusal = refusalOf(call, after, used)
   if (refusal !== null) {

@@ -4,7 +4,7 @@ import { link, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Account } from './account.ts'
-import { type Binaries, port } from './places.ts'
+import { type Binaries, port } from './folders.ts'
 
 /** The superuser created by `initdb`: for administration, never for requests. */
 export const ADMIN = 'tollgate'
@@ -17,7 +17,7 @@ export interface Passwords {
   service: string
 }
 
-interface Cluster {
+interface Instance {
   dataDir: string
   cluster: string
   account: Account
@@ -97,15 +97,15 @@ async function sync(path: string): Promise<void> {
  * Sets new passwords if those of a cluster were lost. PostgreSQL must not be running: it is run in single-user mode, where
  * nobody can connect. Every step may be repeated. False: nothing to do.
  */
-export async function replaceLostPasswords(place: Cluster): Promise<boolean> {
-  const { dataDir } = place
+export async function replaceLostPasswords(instance: Instance): Promise<boolean> {
+  const { dataDir } = instance
   // The draft first: once the passwords are in place, no other draft can win.
   const draft = await draftPasswords(dataDir)
   if (await readPasswords(dataDir)) {
     await rm(draftOf(dataDir), { force: true })
     return false
   }
-  await setPasswords(place, draft)
+  await setPasswords(instance, draft)
   await keepDraft(dataDir)
   return true
 }
@@ -113,7 +113,7 @@ export async function replaceLostPasswords(place: Cluster): Promise<boolean> {
 /** Thrown with PostgreSQL's message, which never contains a password. */
 export class AccessError extends Error {}
 
-async function setPasswords({ cluster, account, binaries }: Cluster, passwords: Passwords): Promise<void> {
+async function setPasswords({ cluster, account, binaries }: Instance, passwords: Passwords): Promise<void> {
   // In this mode a line is a statement.
   const statements = [
     `alter role ${ADMIN} login superuser password '${passwords.admin}'`,

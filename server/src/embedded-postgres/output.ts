@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import type { Log } from './places.ts'
+import type { Log } from './folders.ts'
 
 /** PostgreSQL's last output, for when it does not start; later lines that matter go to the log. */
 export function keepLastLines(stream: Readable) {

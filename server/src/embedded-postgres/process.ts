@@ -6,11 +6,11 @@ import { Client } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import { ADMIN, readPasswords } from './access.ts'
 import type { Account } from './account.ts'
+import { type Binaries, type Log, port } from './folders.ts'
 import { failureIn, keepLastLines } from './output.ts'
-import { type Binaries, type Log, port } from './places.ts'
 import { isPostmaster, type PostmasterFile, readPostmasterFile, sessionsLeftIn } from './postmaster.ts'
 
-export interface Place {
+export interface Instance {
   readonly dataDir: string
   readonly cluster: string
   readonly socketDir: string
@@ -56,7 +56,7 @@ function exists(pid: number): boolean {
 }
 
 async function connect(
-  { dataDir }: Place,
+  { dataDir }: Instance,
   socketDir: string,
   role: 'owner' | 'starter',
 ): Promise<Lock | undefined> {
@@ -90,8 +90,11 @@ const tryLock = ({ client }: Lock): Promise<boolean> =>
   )
 
 /** The server that owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
-async function askOwner(place: Place, socketDir: string): Promise<{ owner: string | undefined } | undefined> {
-  const connection = socketDir ? await connect(place, socketDir, 'starter') : undefined
+async function askOwner(
+  instance: Instance,
+  socketDir: string,
+): Promise<{ owner: string | undefined } | undefined> {
+  const connection = socketDir ? await connect(instance, socketDir, 'starter') : undefined
   if (!connection) return undefined
   const result = connection.client.query<{ owner: string }>(
     `select split_part(application_name, ' ', 3) as owner from pg_stat_activity join pg_locks using (pid)
@@ -112,10 +115,10 @@ async function askOwner(place: Place, socketDir: string): Promise<{ owner: strin
  * touched: that server holds the lock, or will within the settling time.
  */
 export async function clearTheWay(
-  place: Place,
+  instance: Instance,
   options: { asOwner: boolean; log: Log; signal: AbortSignal },
 ): Promise<void> {
-  const { cluster, dataDir } = place
+  const { cluster, dataDir } = instance
   const tooLong = AbortSignal.timeout(unansweredLimit)
   let seen = ''
   let steady = AbortSignal.timeout(steadyTime)
@@ -123,7 +126,7 @@ export async function clearTheWay(
     options.signal.throwIfAborted()
     const file = await readPostmasterFile(cluster)
     if (!file) return
-    const answer = await askOwner(place, file.socketDir)
+    const answer = await askOwner(instance, file.socketDir)
     const alive = await isPostmaster(file.pid, cluster)
     if (answer?.owner) {
       throw new StartError(
@@ -134,7 +137,7 @@ export async function clearTheWay(
     const sight = `${file.pid} ${alive} ${answer !== undefined}`
     if (sight !== seen) [seen, steady] = [sight, AbortSignal.timeout(steadyTime)]
     if (answer && alive) {
-      if (steady.aborted && (await stopOrphan(file, place, options.log))) return
+      if (steady.aborted && (await stopOrphan(file, instance, options.log))) return
     } else if (!answer && !alive) {
       // PostgreSQL itself overrides the file of a dead process, but not one whose id another process has now.
       const blocks = Number.isNaN(file.pid) || exists(file.pid)
@@ -158,9 +161,13 @@ async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: stri
 }
 
 /** Holding the lock while it stops keeps other starters from doing the same. */
-async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log: Log): Promise<boolean> {
-  const { cluster } = place
-  const lock = await connect(place, socketDir, 'starter')
+async function stopOrphan(
+  { pid, socketDir }: PostmasterFile,
+  instance: Instance,
+  log: Log,
+): Promise<boolean> {
+  const { cluster } = instance
+  const lock = await connect(instance, socketDir, 'starter')
   if (!lock) return false
   try {
     if (!(await tryLock(lock))) return false
@@ -183,7 +190,7 @@ async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log:
  * Ends what a killed postmaster has left behind. A session that waits notices by itself; one at work would keep PostgreSQL
  * from starting for as long as its statement takes. What it was doing is undone like everything that a crash interrupts.
  */
-export async function endSessionsLeft({ cluster }: Place, log: Log): Promise<void> {
+export async function endSessionsLeft({ cluster }: Instance, log: Log): Promise<void> {
   for (const pid of await sessionsLeftIn(cluster)) {
     log('Terminating an orphaned PostgreSQL backend process', { pid }, 'warn')
     try {
@@ -197,11 +204,11 @@ export async function endSessionsLeft({ cluster }: Place, log: Log): Promise<voi
 const isAlive = (child: ChildProcess) => child.exitCode === null && child.signalCode === null
 
 /** Starts PostgreSQL and returns when it answers and is locked for this process. */
-export async function launch(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+export async function launch(instance: Instance, log: Log, signal: AbortSignal): Promise<Running> {
   const settings = {
     listen_addresses: '',
     // A list of folders, where quotes keep commas and blanks from splitting one.
-    unix_socket_directories: `"${place.socketDir.replaceAll('"', '""')}"`,
+    unix_socket_directories: `"${instance.socketDir.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port,
     logging_collector: 'off',
@@ -212,12 +219,12 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // A separate session: Ctrl-C in the terminal must end the server first, and PostgreSQL after it.
-  const child = spawn(place.binaries.postgres, ['-D', place.cluster, ...args], {
+  const child = spawn(instance.binaries.postgres, ['-D', instance.cluster, ...args], {
     cwd: '/',
     detached: true,
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
-    ...place.account,
+    ...instance.account,
   })
   const output = keepLastLines(child.stderr)
   const exited = new Promise<void>((resolve) => {
@@ -229,7 +236,7 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
   })
   const reminder = setInterval(() => log('PostgreSQL is still starting', { pid: child.pid }), 10_000)
   try {
-    const lock = await holdLock(child, place, signal)
+    const lock = await holdLock(child, instance, signal)
     if (lock) {
       output.forward(log)
       return { child, exited, lock }
@@ -241,7 +248,7 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
     if (stoppedByOthers || /lock file .*(already exists|is empty)|shared memory block/.test(reason))
       throw new Busy(reason)
     throw new StartError(
-      `PostgreSQL did not start in ${place.cluster} (${reason}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
+      `PostgreSQL did not start in ${instance.cluster} (${reason}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
     )
   } catch (error) {
     await terminate(child, exited)
@@ -254,16 +261,16 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
 /** Takes the owner's lock as soon as `child` answers; undefined when it exits before. */
 export async function holdLock(
   child: ChildProcess,
-  place: Place,
+  instance: Instance,
   signal: AbortSignal,
 ): Promise<Lock | undefined> {
   while (isAlive(child)) {
     signal.throwIfAborted()
-    const file = await readPostmasterFile(place.cluster)
+    const file = await readPostmasterFile(instance.cluster)
     // Another starter's PostgreSQL would answer on the same socket.
     const lock =
       file?.status === 'ready' && file.pid === child.pid
-        ? await connect(place, place.socketDir, 'owner')
+        ? await connect(instance, instance.socketDir, 'owner')
         : undefined
     if (lock) {
       if (await tryLock(lock)) return lock
@@ -288,7 +295,7 @@ export async function terminate(child: ChildProcess, exited: Promise<void>): Pro
  * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, which the lock's never does: shuts
  * it down faster, so that it can be started again.
  */
-export async function endSlowShutdown({ child, exited }: Running, { cluster }: Place): Promise<void> {
+export async function endSlowShutdown({ child, exited }: Running, { cluster }: Instance): Promise<void> {
   const file = await readPostmasterFile(cluster)
   if (file?.status === 'stopping' && file.pid === child.pid) await terminate(child, exited)
 }

@@ -21,13 +21,13 @@ import {
   type Binaries,
   clearLeftovers,
   clusterOf,
+  createAtomically,
   type Log,
   locateBinaries,
-  placeCluster,
+  locateCluster,
   port,
-  putInPlace,
   socketFolder,
-} from './places.ts'
+} from './folders.ts'
 import { isPostmaster, readPostmasterFile } from './postmaster.ts'
 import {
   Busy,
@@ -36,8 +36,8 @@ import {
   endSlowShutdown,
   environment,
   holdLock,
+  type Instance,
   launch,
-  type Place,
   type Running,
   terminate,
 } from './process.ts'
@@ -88,11 +88,11 @@ export async function startEmbeddedPostgres(options: {
   const controller = new AbortController()
   const { signal } = controller
   try {
-    const place = await prepare(dataDir, osUser, log)
-    const state: State = { running: await startFirst(place, log, signal) }
-    const supervisor = supervise(place, state, log, signal)
-    const passwords = await passwordsOf(place.dataDir)
-    const at = { host: place.socketDir, port, database: DATABASE }
+    const instance = await prepare(dataDir, osUser, log)
+    const state: State = { running: await startFirst(instance, log, signal) }
+    const supervisor = supervise(instance, state, log, signal)
+    const passwords = await passwordsOf(instance.dataDir)
+    const at = { host: instance.socketDir, port, database: DATABASE }
     return {
       connection: { ...at, user: SERVICE, password: passwords.service },
       admin: { ...at, user: ADMIN, password: passwords.admin },
@@ -118,8 +118,8 @@ interface State {
   running: Running
 }
 
-async function prepare(dataDir: string, osUser: string | null, log: Log): Promise<Place> {
-  const { cluster, account } = await placeCluster(dataDir, log, { osUser })
+async function prepare(dataDir: string, osUser: string | null, log: Log): Promise<Instance> {
+  const { cluster, account } = await locateCluster(dataDir, log, { osUser })
   const binaries = await locateBinaries(account)
   await createCluster(dataDir, cluster, account, binaries)
   return { dataDir, cluster, account, binaries, socketDir: await socketFolder(cluster, account) }
@@ -152,7 +152,7 @@ async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   let made = false
-  await putInPlace(cluster, 'PG_VERSION', async (temp) => {
+  await createAtomically(cluster, 'PG_VERSION', async (temp) => {
     if (account) await chown(temp, account.uid, account.gid)
     const passwords = (await readPasswords(dataDir)) ?? (await draftPasswords(dataDir))
     // A name that is cleaned up with the other leftovers if this process is killed.
@@ -189,59 +189,59 @@ async function createCluster(
   if (made) await keepDraft(dataDir)
 }
 
-async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+async function startFirst(instance: Instance, log: Log, signal: AbortSignal): Promise<Running> {
   const tooLong = AbortSignal.timeout(patience)
   for (let attempt = 1; ; attempt++) {
     try {
-      await clearTheWay(place, { asOwner: false, log, signal })
-      await secure(place, log)
-      const running = await launch(place, log, signal)
-      await furnish(place, running)
+      await clearTheWay(instance, { asOwner: false, log, signal })
+      await secure(instance, log)
+      const running = await launch(instance, log, signal)
+      await furnish(instance, running)
       return running
     } catch (error) {
       if (!(error instanceof Busy) || tooLong.aborted) throw error
-      await endLateSessions(place, error, attempt, log)
+      await endLateSessions(instance, error, attempt, log)
       await sleep(retryDelay)
     }
   }
 }
 
 /** They have had a second to notice by themselves. */
-async function endLateSessions(place: Place, error: unknown, attempt: number, log: Log): Promise<void> {
-  if (error instanceof Busy && error.bySessions && attempt % 5 === 0) await endSessionsLeft(place, log)
+async function endLateSessions(instance: Instance, error: unknown, attempt: number, log: Log): Promise<void> {
+  if (error instanceof Busy && error.bySessions && attempt % 5 === 0) await endSessionsLeft(instance, log)
 }
 
-async function secure(place: Place, log: Log): Promise<void> {
+async function secure(instance: Instance, log: Log): Promise<void> {
   try {
-    if (await replaceLostPasswords(place)) log('PostgreSQL has new passwords; they are in the data folder')
+    if (await replaceLostPasswords(instance)) log('PostgreSQL has new passwords; they are in the data folder')
   } catch (error) {
     if (!(error instanceof AccessError)) throw error
     if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
     throw new StartError(
-      `The PostgreSQL passwords in ${place.cluster} could not be set (${error.message}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
+      `The PostgreSQL passwords in ${instance.cluster} could not be set (${error.message}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
     )
   }
 }
 
-async function furnish(place: Place, { child, exited, lock }: Running): Promise<void> {
+async function furnish(instance: Instance, { child, exited, lock }: Running): Promise<void> {
   try {
-    await furnishAccess(lock.client, await passwordsOf(place.dataDir))
-    await clearLeftovers(place.cluster)
+    await furnishAccess(lock.client, await passwordsOf(instance.dataDir))
+    await clearLeftovers(instance.cluster)
   } catch (error) {
     await terminate(child, exited)
     throw error
   }
 }
 
-async function supervise(place: Place, state: State, log: Log, signal: AbortSignal): Promise<void> {
+async function supervise(instance: Instance, state: State, log: Log, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const check = setInterval(() => endSlowShutdown(state.running, place).catch(() => {}), 1_000)
+  const check = setInterval(() => endSlowShutdown(state.running, instance).catch(() => {}), 1_000)
   while (!signal.aborted) {
     await Promise.race([state.running.exited, state.running.lock.lost, stopped])
     if (signal.aborted) break
-    await recover(place, state, log, signal).catch(async (error) => {
+    await recover(instance, state, log, signal).catch(async (error) => {
       if (signal.aborted) return
       log('PostgreSQL supervision failed', { reason: String(error) }, 'error')
       await sleep(retryDelay)
@@ -250,31 +250,31 @@ async function supervise(place: Place, state: State, log: Log, signal: AbortSign
   clearInterval(check)
   await terminate(state.running.child, state.running.exited)
   await state.running.lock.client.end().catch(() => {})
-  if (place.socketDir !== place.cluster) await rm(place.socketDir, { recursive: true, force: true })
+  if (instance.socketDir !== instance.cluster) await rm(instance.socketDir, { recursive: true, force: true })
 }
 
-async function recover(place: Place, state: State, log: Log, signal: AbortSignal): Promise<void> {
+async function recover(instance: Instance, state: State, log: Log, signal: AbortSignal): Promise<void> {
   const { child } = state.running
   // A crashed session makes PostgreSQL drop all of them, and the lock with them, without exiting itself.
-  const lock = await holdLock(child, place, signal)
+  const lock = await holdLock(child, instance, signal)
   if (lock) {
     state.running.lock = lock
     return
   }
   const { exitCode: code, signalCode } = child
   log('PostgreSQL stopped unexpectedly; restarting it', { code, signal: signalCode }, 'error')
-  state.running = await restart(place, log, signal)
+  state.running = await restart(instance, log, signal)
   log('PostgreSQL is running again', { pid: state.running.child.pid }, 'warn')
 }
 
-async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+async function restart(instance: Instance, log: Log, signal: AbortSignal): Promise<Running> {
   const tooLong = AbortSignal.timeout(patience)
   for (let attempt = 1; ; attempt++) {
     try {
       // The folder may have been deleted, if it is a temporary one.
-      await socketFolder(place.cluster, place.account)
-      await clearTheWay(place, { asOwner: true, log, signal })
-      return await launch(place, log, signal)
+      await socketFolder(instance.cluster, instance.account)
+      await clearTheWay(instance, { asOwner: true, log, signal })
+      return await launch(instance, log, signal)
     } catch (error) {
       signal.throwIfAborted()
       const hopeless = tooLong.aborted
@@ -282,7 +282,7 @@ async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Run
       if (hopeless)
         log('PostgreSQL failed to restart; requests fail until it is running', { attempt, reason }, 'error')
       else log('PostgreSQL is not running yet', { attempt, reason }, 'warn')
-      await endLateSessions(place, error, attempt, log)
+      await endLateSessions(instance, error, attempt, log)
       await sleep(hopeless ? slowRetryDelay : retryDelay, undefined, { signal })
     }
   }

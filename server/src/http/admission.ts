@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { rateLimited } from '../domain/errors.ts'
-import { type Rate, RateLimit, type Standing } from './rate-limit.ts'
+import { type Rate, RateLimit, type RateLimitState } from './rate-limit.ts'
 import { sourceAddress, type TrustedProxies } from './source-address.ts'
 
 /** The limits; null: unlimited. */
@@ -46,16 +46,18 @@ export class Admission {
 
   /** A caller with a valid Admin key. */
   key(arrival: Arrival, keyHash: string): void {
-    if (this.#keys) tell(arrival, admitted(arrival, this.#keys.take(keyHash), 'with this API key'))
+    if (this.#keys)
+      setRateLimitHeaders(arrival, admitted(arrival, this.#keys.take(keyHash), 'with this API key'))
   }
 
   /** A user with a valid token; all tokens of one user count together. */
   user(arrival: Arrival, appId: string, uid: number): void {
-    if (this.#tokens) tell(arrival, admitted(arrival, this.#tokens.take(`${uid} ${appId}`), 'by this user'))
+    if (this.#tokens)
+      setRateLimitHeaders(arrival, admitted(arrival, this.#tokens.take(`${uid} ${appId}`), 'by this user'))
   }
 
   /** A caller not authenticated yet; which limit its response headers report is known only afterwards. */
-  visitor(arrival: Arrival): Standing | null {
+  visitor(arrival: Arrival): RateLimitState | null {
     const limit = this.#addresses
     return limit && admitted(arrival, limit.take(this.sourceOf(arrival)), 'from this address')
   }
@@ -63,18 +65,18 @@ export class Admission {
   /** A visitor whose key or token was wrong. */
   failed(arrival: Arrival): void {
     const limit = this.#addresses
-    if (limit) tell(arrival, limit.charge(this.sourceOf(arrival), FAILURE_COST - 1))
+    if (limit) setRateLimitHeaders(arrival, limit.charge(this.sourceOf(arrival), FAILURE_COST - 1))
   }
 }
 
-function admitted(arrival: Arrival, standing: Standing, whose: string): Standing {
-  const { allowed, retryAfter } = standing
-  if (allowed) return standing
-  tell(arrival, standing)
+function admitted(arrival: Arrival, state: RateLimitState, whose: string): RateLimitState {
+  const { allowed, retryAfter } = state
+  if (allowed) return state
+  setRateLimitHeaders(arrival, state)
   throw rateLimited(`Too many requests ${whose}; retry in ${retryAfter} s.`, retryAfter)
 }
 
-export function tell(arrival: Arrival, { limit, remaining, reset }: Standing): void {
+export function setRateLimitHeaders(arrival: Arrival, { limit, remaining, reset }: RateLimitState): void {
   arrival.setHeader('RateLimit-Limit', String(limit))
   arrival.setHeader('RateLimit-Remaining', String(remaining))
   arrival.setHeader('RateLimit-Reset', String(reset))

@@ -15,7 +15,7 @@ import type { Service } from '../operations/call/service.ts'
 import { memberOfSession } from '../operations/members/sign-in.ts'
 import { MUTATION_NAMES, MUTATIONS } from '../operations/registry/registry.ts'
 import type { Member } from '../store/members/members.ts'
-import { type Admission, tell } from './admission.ts'
+import { type Admission, setRateLimitHeaders } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 import { isOurHost, notOurHost } from './our-host.ts'
@@ -79,13 +79,13 @@ export function sessionCheck(
     refuseForeign(headers, publicUrl())
     const cookie = cookieOf(headers, sessionCookie(publicUrl())) ?? ''
     // Members who have signed in are not slowed down by others at the same address.
-    const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
+    const visitorLimit = sessions.get(cookie) ? null : admission.visitor(exchange)
     const visitor = await visitorOf(service, headers, publicUrl())
     if (visitor.member) {
       sessions.set(cookie, true)
     } else {
       sessions.delete(cookie)
-      if (standing) tell(exchange, standing)
+      if (visitorLimit) setRateLimitHeaders(exchange, visitorLimit)
     }
     return visitor
   }

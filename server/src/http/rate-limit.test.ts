@@ -85,9 +85,9 @@ describe('gap: rate limits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 20 }), (perSecond, burst) => {
         const { limit, wait } = limited(perSecond, burst)
-        let standing = limit.take('a')
-        while (standing.allowed) standing = limit.take('a')
-        wait(standing.retryAfter * 1_000)
+        let state = limit.take('a')
+        while (state.allowed) state = limit.take('a')
+        wait(state.retryAfter * 1_000)
         expect(limit.take('a').allowed).toBe(true)
       }),
     )

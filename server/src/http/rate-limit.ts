@@ -8,7 +8,7 @@ export interface Rate {
 }
 
 /** The state of a source after a request; all times in whole seconds. */
-export interface Standing {
+export interface RateLimitState {
   allowed: boolean
   limit: number
   remaining: number
@@ -42,23 +42,23 @@ export class RateLimit {
   }
 
   /** Takes the cost of a request, or nothing if there is not enough. */
-  take(source: string, cost = 1): Standing {
+  take(source: string, cost = 1): RateLimitState {
     const now = this.#now()
     const owed = this.#owed(source, now)
     const after = owed + cost * this.#msEach
     const allowed = after <= this.#msAll + ROUNDING_MS
     if (allowed) this.#fullAt.set(source, now + after)
     const retryAfter = allowed ? 0 : Math.max(Math.ceil((after - this.#msAll) / 1_000), 1)
-    return this.#standing(allowed ? after : owed, retryAfter)
+    return this.#state(allowed ? after : owed, retryAfter)
   }
 
   /** Takes it even if there is not enough left: the cost is known only afterwards. */
-  charge(source: string, cost: number): Standing {
+  charge(source: string, cost: number): RateLimitState {
     const now = this.#now()
     const owed = this.#owed(source, now)
     const after = Math.min(owed + cost * this.#msEach, this.#msAll)
     this.#fullAt.set(source, now + after)
-    return this.#standing(after, 0)
+    return this.#state(after, 0)
   }
 
   /** Never more than the full bucket, whatever the clock does. */
@@ -66,7 +66,7 @@ export class RateLimit {
     return Math.min(Math.max((this.#fullAt.get(source) ?? now) - now, 0), this.#msAll)
   }
 
-  #standing(owed: number, retryAfter: number): Standing {
+  #state(owed: number, retryAfter: number): RateLimitState {
     return {
       allowed: retryAfter === 0,
       limit: this.#burst,

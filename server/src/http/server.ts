@@ -6,7 +6,7 @@ import type { Service } from '../operations/call/service.ts'
 import { METRICS_TYPE } from '../operations/upkeep/metrics.ts'
 import { ReadyCheck } from '../operations/upkeep/ready.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
-import { Admission, type AdmissionSettings, tell } from './admission.ts'
+import { Admission, type AdmissionSettings, setRateLimitHeaders } from './admission.ts'
 import { auditEndpoint } from './audit-endpoint.ts'
 import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
@@ -219,8 +219,8 @@ function isAdmitted(admission: Admission, request: IncomingMessage, response: Se
     setHeader: (name: string, value: string) => response.setHeader(name, value),
   }
   try {
-    const standing = admission.visitor(arrival)
-    if (standing) tell(arrival, standing)
+    const visitorLimit = admission.visitor(arrival)
+    if (visitorLimit) setRateLimitHeaders(arrival, visitorLimit)
     return true
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error

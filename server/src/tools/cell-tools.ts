@@ -44,18 +44,18 @@ const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
 export async function cellTool(tool: Tool, args: string[]): Promise<void> {
   const [task, first, option, second, ...more] = args
   if (more.length > 0) throw usage()
-  const alone = option === undefined
+  const noOptions = option === undefined
   if (task === 'status' && first === undefined) return status(await reachCells(tool), tool)
-  if (task === 'add' && alone)
+  if (task === 'add' && noOptions)
     return add(await reachCells(tool), first === undefined ? 1 : numberIn(first), tool)
-  if (task === 'split' && first !== undefined && alone)
+  if (task === 'split' && first !== undefined && noOptions)
     return split(await reachCells(tool), numberIn(first), tool)
   if (task === 'balance' && first === undefined) return balance(await reachCells(tool), tool)
   if (task === 'empty' && first !== undefined && option === '--into' && second !== undefined)
     return empty(await reachCells(tool), numberIn(first), numberIn(second), tool)
-  if (task === 'remove' && first !== undefined && alone)
+  if (task === 'remove' && first !== undefined && noOptions)
     return remove(await reachCells(tool), numberIn(first), tool)
-  if (task === 'distribute' && first !== undefined && alone)
+  if (task === 'distribute' && first !== undefined && noOptions)
     return toServer(await reachCells(tool), numberIn(first), tool)
   if (task === 'move' && first !== undefined && option === '--to' && second !== undefined)
     return moveServer(await reachCells(tool), numberIn(first), second, tool)

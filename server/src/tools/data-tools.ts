@@ -14,7 +14,7 @@ import { progress } from './backup/progress.ts'
 import {
   type Installation,
   reach,
-  reachAlone,
+  reachStopped,
   reachUrl,
   startIn,
   type Undo,
@@ -153,7 +153,7 @@ async function restore(installation: Installation, file: string): Promise<void> 
 async function move(installation: Installation, to: string): Promise<void> {
   if (!/^postgres(ql)?:\/\//.test(to))
     throw new StartError('--to must be a URL that starts with postgres:// or postgresql://.')
-  const source = await reachAlone(installation, undo, say)
+  const source = await reachStopped(installation, undo, say)
   await checkDatabase(source.pool, source.setting)
   const running = await connectedServices(source.pool)
   if (running > 0)

@@ -165,7 +165,7 @@ describe.each([
     await change(ref, wanted, 'period end')
     expect(await state(ref)).toMatchObject({ cancelAt: null, scheduled: { items: [{ priceId: other }] } })
     await shop.provider.cancel(ref, 'now')
-    expect(await state(ref)).toMatchObject({ standing: 'ended', scheduled: null })
+    expect(await state(ref)).toMatchObject({ billingStatus: 'ended', scheduled: null })
     await expect(change(ref, wanted, 'now')).rejects.toMatchObject({ kind: 'refused' })
   })
 
@@ -198,7 +198,7 @@ describe.each([
     })
     expect(await shop.invoices(ref)).toEqual(kept)
     await shop.advance(32 * DAY)
-    expect((await state(ref)).standing).toBe('past due')
+    expect((await state(ref)).billingStatus).toBe('past due')
     const dear = { from: cheaper, to: other, quantity: 1 }
     await expect(change(ref, dear, 'now')).rejects.toMatchObject({ message: expect.stringMatching(/due/) })
     await expect(preview(ref, dear, 'now')).rejects.toMatchObject({ message: expect.stringMatching(/due/) })

@@ -194,7 +194,7 @@ export function describeStripe(name: string, account: () => Account): void {
         sessionId: 'ours',
         customer: { ref: customer, email: 'ann@example.com', name: run },
         status: 'active',
-        standing: 'live',
+        billingStatus: 'live',
         final: false,
         items: [{ priceId: monthly.id, quantity: 1 }],
         scheduled: null,
@@ -211,9 +211,9 @@ export function describeStripe(name: string, account: () => Account): void {
       const made = await subscribed()
       await provider.cancel(made.id, 'period end')
       const ending = await provider.fetchSubscription(made.id)
-      expect(ending).toMatchObject({ standing: 'live', cancelAt: ending?.paidUntil })
+      expect(ending).toMatchObject({ billingStatus: 'live', cancelAt: ending?.paidUntil })
       await provider.cancel(made.id, 'now')
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'ended', final: true })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ billingStatus: 'ended', final: true })
       await provider.cancel(made.id, 'now')
       await expect(sdk.subscriptions.cancel(made.id)).rejects.toMatchObject({ code: 'resource_missing' })
     })
@@ -223,14 +223,20 @@ export function describeStripe(name: string, account: () => Account): void {
       await provider.keep(made.id)
       await provider.cancel(made.id, 'period end')
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'live', cancelAt: null })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({
+        billingStatus: 'live',
+        cancelAt: null,
+      })
       const [item] = made.items.data
       await sdk.subscriptions.update(made.id, { cancel_at: Number(item?.current_period_end) + 86_400 })
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'live', cancelAt: null })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({
+        billingStatus: 'live',
+        cancelAt: null,
+      })
       await provider.cancel(made.id, 'now')
       await provider.keep(made.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'ended', final: true })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ billingStatus: 'ended', final: true })
     })
 
     it('takes one price off a subscription, and puts it back once', async () => {
@@ -264,7 +270,7 @@ export function describeStripe(name: string, account: () => Account): void {
       const made = await subscribed({ customer: poor.id, payment_behavior: 'allow_incomplete' })
       expect(await provider.fetchSubscription(made.id)).toMatchObject({
         status: 'incomplete',
-        standing: 'never',
+        billingStatus: 'never',
       })
       await sdk.customers.del(poor.id)
       expect(await provider.fetchCustomer(poor.id)).toBeNull()
@@ -279,12 +285,12 @@ export function describeStripe(name: string, account: () => Account): void {
       })
       expect(await provider.fetchSubscription(made.id)).toMatchObject({
         status: 'trialing',
-        standing: 'live',
+        billingStatus: 'live',
       })
       await sdk.subscriptions.update(made.id, { trial_end: 'now' })
       expect(await provider.fetchSubscription(made.id)).toMatchObject({
         status: 'paused',
-        standing: 'paused',
+        billingStatus: 'paused',
       })
       await sdk.customers.del(id)
     })

@@ -102,11 +102,11 @@ describe('gap: billing, payments that are due at Stripe', () => {
       expect(stripe.renew(ref, 'failed').created).toBeGreaterThan(first.created)
     }
     expect(await provider.fetchSubscription(ref)).toMatchObject({
-      standing: 'past due',
+      billingStatus: 'past due',
       pastDueSince: first.created * 1000,
     })
     stripe.payInvoice(ref)
-    expect(await provider.fetchSubscription(ref)).toMatchObject({ standing: 'live', pastDueSince: null })
+    expect(await provider.fetchSubscription(ref)).toMatchObject({ billingStatus: 'live', pastDueSince: null })
   })
 
   it('are due when an invoice says so, where the payer is sent one', async () => {

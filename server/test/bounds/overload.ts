@@ -173,7 +173,7 @@ async function expectWaiting(count: number): Promise<void> {
   await Promise.all(all)
 }
 
-/** So many wrong passwords, and then one in each stretch of time. */
+/** So many wrong passwords, and then one in each interval. */
 function tries(
   limit: Bound['limit'],
   most: number,

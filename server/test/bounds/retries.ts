@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/limits.ts'
 import { Overtaken, unlessOvertaken } from '../../src/operations/call/overtaken.ts'
 import type { Service } from '../../src/operations/call/service.ts'
-import { readStandings } from '../../src/operations/usage/standings.ts'
+import { readEntitlements } from '../../src/operations/usage/read-entitlements.ts'
 import { asThemselves } from '../../src/operations/users/me.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
@@ -183,7 +183,7 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
     featureId: 'retried',
   }
   try {
-    await readStandings(ONE_PLACE_USAGE, apps, client, [question])
+    await readEntitlements(ONE_PLACE_USAGE, apps, client, [question])
     let left = changes
     const query = (statement: { name?: string }) => {
       const send = () => client.query(statement as pg.QueryConfig)
@@ -191,7 +191,7 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
       left -= 1
       return sql(world, `update app set version = version + 1 where id = 'default'`).then(send)
     }
-    const [result] = await readStandings(ONE_PLACE_USAGE, apps, { query, places } as unknown as Tx, [
+    const [result] = await readEntitlements(ONE_PLACE_USAGE, apps, { query, places } as unknown as Tx, [
       question,
     ])
     return result ?? {}

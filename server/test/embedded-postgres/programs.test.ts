@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
-import { healSymlinks, locateBinaries } from '../../src/embedded-postgres/places.ts'
+import { healSymlinks, locateBinaries } from '../../src/embedded-postgres/folders.ts'
 
 import { cleanUp, isRoot, makeFolder, nobody } from '../harness/clusters.ts'
 

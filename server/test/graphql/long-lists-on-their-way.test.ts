@@ -57,7 +57,7 @@ it('gap: lists: while users are created, none of the earlier ones is missing and
   expect((await listed()).length).toBe(USERS + made)
 })
 
-it('gap: lists: leaves no listener behind, however many stretches it takes', async () => {
+it('gap: lists: leaves no listener behind, however many chunks it takes', async () => {
   const warnings: string[] = []
   const note = (warning: Error) => warnings.push(warning.message)
   process.on('warning', note)
@@ -68,9 +68,9 @@ it('gap: lists: leaves no listener behind, however many stretches it takes', asy
 })
 
 it('gap: lists: a caller that hangs up does no harm', async () => {
-  let stretches = 0
+  let chunks = 0
   const stop = watchStatements(({ name }) => {
-    if (name === 'list-users') stretches++
+    if (name === 'list-users') chunks++
     return undefined
   })
   for (let i = 0; i < 10; i++) {
@@ -81,13 +81,13 @@ it('gap: lists: a caller that hangs up does no harm', async () => {
   expect((await listed()).length).toBeGreaterThanOrEqual(USERS)
   stop()
   // Nobody reads on for a caller who is gone: the lists of those ten were never read to their ends.
-  expect(stretches).toBeLessThan(11 * (USERS / 100))
+  expect(chunks).toBeLessThan(11 * (USERS / 100))
 })
 
-it.each([2, 3, 12])('gap: lists: a fault in stretch %i of it breaks the connection', async (failing) => {
-  let stretches = 0
+it.each([2, 3, 12])('gap: lists: a fault in chunk %i of it breaks the connection', async (failing) => {
+  let chunks = 0
   const stop = watchStatements(({ name }) =>
-    name === 'list-users' && ++stretches === failing ? new Error('the database went away') : undefined,
+    name === 'list-users' && ++chunks === failing ? new Error('the database went away') : undefined,
   )
   let text = ''
   const answered = async () => {
@@ -99,7 +99,7 @@ it.each([2, 3, 12])('gap: lists: a fault in stretch %i of it breaks the connecti
   }
   await expect(answered()).rejects.toThrow(/aborted|socket hang up/)
   stop()
-  expect(stretches).toBe(failing)
+  expect(chunks).toBe(failing)
   if (failing > 2) expect(text).toContain('{"data":{"users":[{"id":"u1",')
   expect(() => JSON.parse(text)).toThrow()
   expect((await listed()).length).toBeGreaterThanOrEqual(USERS)

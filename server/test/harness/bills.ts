@@ -11,7 +11,7 @@ export const MORE = { id: 'more', isAddon: true, quantity: 1 }
 export const billed = (more: Partial<Billed> = {}): Billed => ({
   provider: 'p',
   ref: 'r1',
-  standing: 'live',
+  billingStatus: 'live',
   paidAt: 100,
   madeAt: 100,
   anchor: 100,

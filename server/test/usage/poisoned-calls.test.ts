@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Deadline } from '../../src/operations/call/deadline.ts'
 import type { PendingUsage } from '../../src/operations/call/hot-paths.ts'
 import { FeatureCounts } from '../../src/operations/usage/feature-counts.ts'
+import { readEntitlements } from '../../src/operations/usage/read-entitlements.ts'
 import { recordBatch } from '../../src/operations/usage/record-batch.ts'
-import { readStandings } from '../../src/operations/usage/standings.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import { openPool, type Pool, type Tx } from '../../src/store/connection/database.ts'
 import { ONE_PLACE_USAGE } from '../../src/store/usage/usage-store.ts'
@@ -142,15 +142,21 @@ it('gap: batches: what was recorded before the refusal is not recorded again', a
 })
 
 it('gap: batches: a row that cannot be read fails alone', async () => {
-  // Reading eve's subscription fails.
-  await sql(`alter table subscription rename to kept_subscription;
-    create view subscription as select app_id, user_uid, package_id, is_addon, started_at, cancel_at, cancelled_at,
-      follows, quantity, package_version, version_as_of, case when user_uid = (select uid from users where id = 'eve') then (user_uid || ' o''clock')::timestamptz(3)
-      else anchor end as anchor from kept_subscription`)
+  // Reading eve's subscriptions fails.
+  await sql(`alter table users rename to kept_users;
+    create view users as select ctid, xmin, app_id, uid, id, overrides,
+      case when id = 'eve' then to_json((uid || ' o''clock')::timestamptz) else subscriptions end as subscriptions
+      from kept_users`)
   const eve = { error: expect.objectContaining({ code: '22007' }) }
   const questions = users.map((userId) => ({ caller, userId, featureId: 'reads' }))
   const good = { value: expect.objectContaining({ used: 0 }) }
-  expect(await readStandings(ONE_PLACE_USAGE, apps, client, questions)).toEqual([good, good, eve, good, good])
+  expect(await readEntitlements(ONE_PLACE_USAGE, apps, client, questions)).toEqual([
+    good,
+    good,
+    eve,
+    good,
+    good,
+  ])
   expect(await record('reads')).toEqual([recorded(1), recorded(1), eve, recorded(1), recorded(1)])
   expect(await books('reads')).toEqual(['ann', 'ben', 'joe', 'kim'].map((id) => row(id, 1)))
 })

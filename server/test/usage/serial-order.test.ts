@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decideAccess } from '../../src/domain/access.ts'
-import type { Standing } from '../../src/domain/standing.ts'
 import { applyUsage, type UsageCall } from '../../src/domain/usage.ts'
+import type { UserEntitlement } from '../../src/domain/user-entitlement.ts'
 import { askFast } from '../harness/burst.ts'
 import { type Grant, publishPackage } from '../harness/catalogue.ts'
 import { type Recorded, type Step, serialOrder } from '../harness/serial-order.ts'
@@ -20,7 +20,7 @@ interface Answer {
 type Call = Recorded<Ask, Answer>
 
 function ruleOf({ limit, overageEnabled = false }: Grant): Step<number, Ask, Answer> {
-  const standing: Standing = {
+  const entitlement: UserEntitlement = {
     kind: 'metered',
     allowance: { budget: limit ?? null, overageEnabled, resetPeriod: 'MONTH' },
     anchor: 0,
@@ -29,10 +29,10 @@ function ruleOf({ limit, overageEnabled = false }: Grant): Step<number, Ask, Ans
   }
   return (used, ask, answer) => {
     if ('check' in ask) {
-      const { access } = decideAccess(standing, used, ask.check)
+      const { access } = decideAccess(entitlement, used, ask.check)
       return access === answer.granted && used === answer.used ? { after: used, idle: true } : null
     }
-    const { recorded, used: after } = applyUsage(standing, used, ask)
+    const { recorded, used: after } = applyUsage(entitlement, used, ask)
     return recorded === answer.granted && after === answer.used ? { after, idle: !recorded } : null
   }
 }

@@ -31,7 +31,7 @@ import {
 const LIFE_HOURS = 24
 
 const CHECKOUT_STATES = { open: 'OPEN', paid: 'PAID', cancelled: 'OPEN', expired: 'EXPIRED' } as const
-const STANDINGS = { active: 'live', past_due: 'past due', canceled: 'ended' } as const
+const BILLING_STATUS = { active: 'live', past_due: 'past due', canceled: 'ended' } as const
 
 /** The built-in provider: no money moves, everything else works as with any other. */
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
@@ -107,7 +107,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         sessionId: s.sessionId,
         customer: await customerOf(s.customerId),
         status: inTrial ? 'trialing' : s.status,
-        standing: STANDINGS[s.status],
+        billingStatus: BILLING_STATUS[s.status],
         final: s.status === 'canceled',
         items: s.items,
         scheduled: s.scheduled && { at: s.scheduled.at, items: s.scheduled.items },

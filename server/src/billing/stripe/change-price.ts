@@ -9,7 +9,7 @@ import {
 } from '../provider.ts'
 import { asked, idOf } from './asked.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
-import { itemsOf, STANDINGS, scheduledOf } from './subscription.ts'
+import { BILLING_STATUS, itemsOf, scheduledOf } from './subscription.ts'
 
 /** Stripe's own preview of the invoice that the change results in. */
 export async function previewChange(
@@ -107,11 +107,11 @@ async function planned(
 ): Promise<{ current: Stripe.Subscription; after: BilledItem[] }> {
   const current = await asked(() => stripe.subscriptions.retrieve(ref, { expand: ['schedule'] }))
   const after = itemsAfter(itemsOf(current), change)
-  const standing = STANDINGS[current.status]
-  if (standing === 'past due' && when === 'now') {
+  const billingStatus = BILLING_STATUS[current.status]
+  if (billingStatus === 'past due' && when === 'now') {
     throw new ProviderError('refused', 'a payment is past due and has to be paid first')
   }
-  if (standing !== 'live' && standing !== 'past due') {
+  if (billingStatus !== 'live' && billingStatus !== 'past due') {
     throw new ProviderError('refused', `the subscription is ${current.status}`)
   }
   return { current, after }

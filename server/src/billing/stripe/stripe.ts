@@ -10,7 +10,14 @@ import { priceFrom, problemOf } from './price.ts'
 import { purposeOf } from './purpose.ts'
 import { reversalOfCharge, reversalOfSubscription } from './reversals.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
-import { itemsOf, owingSince, paidThrough, STANDINGS, scheduledOf, subscriptionFrom } from './subscription.ts'
+import {
+  BILLING_STATUS,
+  itemsOf,
+  owingSince,
+  paidThrough,
+  scheduledOf,
+  subscriptionFrom,
+} from './subscription.ts'
 
 const MOST_PRICES = 500
 
@@ -49,7 +56,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     fetchSubscription: (ref) =>
       found(async () => {
         const current = await stripe.subscriptions.retrieve(ref, { expand: ['customer', 'schedule'] })
-        const owes = STANDINGS[current.status] === 'past due'
+        const owes = BILLING_STATUS[current.status] === 'past due'
         const unserved = current.pause_collection?.behavior === 'void'
         return subscriptionFrom(current, {
           pastDueSince: owes ? await owingSince(stripe, current) : null,

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe'
-import type { BillingStanding } from '../../domain/bill.ts'
+import type { BillingStatus } from '../../domain/bill.ts'
 import { sameItems } from '../price-change.ts'
 import type { BilledItem, ProviderSubscription } from '../provider.ts'
 import { idOf } from './asked.ts'
 import { customerFrom, SESSION } from './checkout.ts'
 
-export const STANDINGS: Record<Stripe.Subscription.Status, BillingStanding> = {
+export const BILLING_STATUS: Record<Stripe.Subscription.Status, BillingStatus> = {
   active: 'live',
   trialing: 'live',
   past_due: 'past due',
@@ -40,7 +40,7 @@ export function subscriptionFrom(
 ): ProviderSubscription {
   const periods = s.items.data.map((item) => item.current_period_end * 1000)
   const paidUntil = periods.length > 0 ? Math.max(...periods) : null
-  const standing = STANDINGS[s.status] ?? 'never'
+  const billingStatus = BILLING_STATUS[s.status] ?? 'never'
   const ends = [
     s.cancel_at === null ? null : s.cancel_at * 1000,
     s.cancel_at_period_end ? paidUntil : null,
@@ -54,7 +54,7 @@ export function subscriptionFrom(
     sessionId: s.metadata[SESSION] ?? null,
     customer: customer ?? (ref === null ? null : { ref, email: null, name: null }),
     status: s.pause_collection ? `${s.status}, collection paused` : s.status,
-    standing,
+    billingStatus,
     final: s.status === 'canceled' || s.status === 'incomplete_expired',
     items: itemsOf(s),
     scheduled: scheduledOf(s),

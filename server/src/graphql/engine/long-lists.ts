@@ -5,7 +5,7 @@ import {
   type GraphQLSchema,
   Kind,
 } from 'graphql'
-import type { Cursor, Stretch } from '../../operations/call/paging.ts'
+import type { Chunk, Cursor } from '../../operations/call/paging.ts'
 import { Executable } from './executable.ts'
 
 /**
@@ -23,7 +23,7 @@ export class LongLists {
   /** For a resolver of a top-level list field. */
   async read<Row>(
     info: GraphQLResolveInfo,
-    read: (cursor: Cursor | null) => Promise<Stretch<Row>>,
+    read: (cursor: Cursor | null) => Promise<Chunk<Row>>,
   ): Promise<Row[]> {
     const { rows, next } = await read(this.#resume)
     if (next) this.#unfinished.set(String(info.path.key), { document: documentOf(info), cursor: next })

@@ -7,10 +7,10 @@ import { bumpVersion } from '../../store/apps/apps.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
-import { foundApp } from './apps.ts'
+import { requireApp } from './apps.ts'
 
 export async function apiKeys({ service, appId }: Call): Promise<store.ApiKeyRow[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return store.listApiKeys(service.pool, appId)
 }
 

@@ -24,12 +24,12 @@ export function apps({ service }: InstallationCall): Promise<ListedApp[]> {
 }
 
 export async function app({ service, appId }: Call): Promise<AppRow> {
-  return foundApp(service.pool, appId)
+  return requireApp(service.pool, appId)
 }
 
 /** The same call, once it is sure that there is such an app. */
 export async function inApp(call: Call): Promise<Call> {
-  await foundApp(call.service.pool, call.appId)
+  await requireApp(call.service.pool, call.appId)
   return call
 }
 
@@ -45,7 +45,7 @@ export async function createApp(
     if (!(await insertApp(tx, id, name, testClock))) {
       throw badUserInput(`An app with the id ${quote(id)} already exists`, 'id')
     }
-    return foundApp(tx, id)
+    return requireApp(tx, id)
   })
 }
 
@@ -54,7 +54,7 @@ export async function renameApp(call: Call, name: string): Promise<AppRow> {
   checkText('name', name)
   return mutate(call, async (tx) => {
     await storeName(tx, appId, name)
-    return foundApp(tx, appId)
+    return requireApp(tx, appId)
   })
 }
 
@@ -69,7 +69,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     )
   }
   return mutate(call, async (tx) => {
-    const app = await foundApp(tx, appId)
+    const app = await requireApp(tx, appId)
     if (app.testClock === null) {
       throw badUserInput(`The app ${quote(appId)} has no test clock. Create an app with testClock: true.`)
     }
@@ -82,11 +82,11 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     await setTestClock(tx, appId, new Date(time).toISOString())
     // Due in the sandbox by then: renewals, endings.
     await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
-    return foundApp(tx, appId)
+    return requireApp(tx, appId)
   })
 }
 
-export async function foundApp(db: HomeDb, id: string): Promise<AppRow> {
+export async function requireApp(db: HomeDb, id: string): Promise<AppRow> {
   const app = isIdentifier(id) ? await findApp(db, id) : null
   if (!app) throw appNotFound(id)
   return app
@@ -108,6 +108,6 @@ export async function setOrigins(call: Call, origins: readonly string[]): Promis
   return mutate(call, async (tx) => {
     await storeOrigins(tx, appId, origins)
     await bumpVersion(tx, appId)
-    return foundApp(tx, appId)
+    return requireApp(tx, appId)
   })
 }

@@ -9,20 +9,20 @@ import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
 import { lookingUp } from '../catalogue/reach.ts'
 import { mutateKeys } from './api-keys.ts'
-import { foundApp } from './apps.ts'
+import { requireApp } from './apps.ts'
 import { DEFAULT_APP } from './first-start.ts'
 
 /** Hides an app and has it refuse what is new, or brings it back. One app always stays in use. */
 export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
   const { appId } = call
   return mutate(call, async (tx) => {
-    await store.removeAppsAlone(tx)
+    await store.lockAppRemoval(tx)
     if (archived && !(await store.isAnotherInUse(tx, appId))) {
       throw badUserInput(`${quote(appId)} is the only active app. Create or restore another app first.`)
     }
     await store.archiveApp(tx, appId, archived)
     await bumpVersion(tx, appId)
-    return foundApp(tx, appId)
+    return requireApp(tx, appId)
   })
 }
 
@@ -33,7 +33,7 @@ export interface AppUse extends store.AppContent, store.StillPaid {
 }
 
 export async function appUse(call: Call): Promise<AppUse> {
-  const app = await foundApp(call.service.pool, call.appId)
+  const app = await requireApp(call.service.pool, call.appId)
   return lookingUp(call, async (tx) => {
     const paying = await store.stillPaid(tx, app.id, null)
     return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: refusalOf(app, paying) }
@@ -43,8 +43,8 @@ export async function appUse(call: Call): Promise<AppUse> {
 /** Nobody can take it back, so whoever deletes an app types its id. Its rows go in the background. */
 export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
   return mutateKeys(call, async (tx) => {
-    await store.removeAppsAlone(tx)
-    await foundApp(tx, appId)
+    await store.lockAppRemoval(tx)
+    await requireApp(tx, appId)
     const app = await lockApp(tx, appId)
     if (!app) throw new Error(`the app ${appId} no longer exists`)
     if (confirmed !== appId)
@@ -77,12 +77,12 @@ function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillP
 const jobKey = (appId: string) => `delete-app:${appId}`
 
 /** So many rows take a fraction of a second. */
-const STRETCH = 10_000
+const BATCH_SIZE = 10_000
 
-/** Deletes the next rows of an app. Each stretch is a job: a large app holds up neither a lock nor a shutdown. */
+/** Deletes the next rows of an app. Each batch is a job: a large app holds up neither a lock nor a shutdown. */
 export async function deleteAppRows({ patient }: Service, appId: string): Promise<void> {
   await transaction(patient, async (tx) => {
-    const more = await store.deleteStretchOfApp(tx, appId, STRETCH)
+    const more = await store.deleteAppBatch(tx, appId, BATCH_SIZE)
     if (more) await addJob(tx, 'delete-app', { appId }, jobKey(appId))
   })
 }

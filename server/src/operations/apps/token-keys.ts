@@ -5,14 +5,14 @@ import { bumpVersion } from '../../store/apps/apps.ts'
 import * as store from '../../store/apps/token-keys.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
-import { foundApp } from './apps.ts'
+import { requireApp } from './apps.ts'
 
 /** Longer than any stored answer that names a key is repeated. */
 const KEPT_HOURS = 3 * IDEMPOTENCY_KEPT_HOURS
 
 /** The keys that sign the app's user tokens, the current one first. */
 export async function tokenKeys({ service, appId }: Call): Promise<store.TokenKeyRow[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return store.listTokenKeys(service.pool, appId)
 }
 

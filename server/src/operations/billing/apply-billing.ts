@@ -34,7 +34,7 @@ import {
   keepBillingId,
   lockUserByUid,
 } from '../../store/users/users.ts'
-import { foundPackage } from '../call/found.ts'
+import { requirePackage } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'
 import { billOf } from './bill-of.ts'
@@ -66,7 +66,7 @@ export async function applyBilling(
   known: ProviderSubscriptionRow | null,
   payer: number | null,
 ): Promise<boolean> {
-  if (!known && said.standing === 'never') return true
+  if (!known && said.billingStatus === 'never') return true
   const { written, problem } = await apply(service, at, said, known, payer)
   if (problem !== null) throw new BillingProblem(at.ref, problem)
   return written
@@ -110,7 +110,8 @@ async function applyLocked(
   const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
   const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
   const bill = await billOf(tx, at, said, app.catalogue, now)
-  const pastDueSince = said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
+  const pastDueSince =
+    said.billingStatus === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
   const written = await writeProviderSubscription(tx, appId, provider, ref, {
     userUid: uid,
     customerRef: said.customer?.ref ?? known?.customerRef ?? null,
@@ -142,7 +143,7 @@ async function applyLocked(
   const changes = billingChanges(
     {
       ...said,
-      standing: withheld ? 'paused' : said.standing,
+      billingStatus: withheld ? 'paused' : said.billingStatus,
       provider,
       ref,
       packages,
@@ -262,7 +263,7 @@ async function write(
 }
 
 const boughtNow = (s: BillingChanges['insert'][number], catalogue: Catalogue, before?: Subscription) => ({
-  ...termsAfter(before, foundPackage(catalogue, s.packageId)),
+  ...termsAfter(before, requirePackage(catalogue, s.packageId)),
   ...s,
   metadata: {},
 })

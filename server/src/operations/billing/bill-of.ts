@@ -8,7 +8,7 @@ import { providerName } from '../../domain/provider-name.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { findPrices, type PriceRow } from '../../store/billing/prices.ts'
 import type { Tx } from '../../store/connection/database.ts'
-import { foundPackage } from '../call/found.ts'
+import { requirePackage } from '../call/require.ts'
 import { BillingProblem } from './billing-problem.ts'
 
 /** The packages that are charged for, now and after a scheduled change, and how often. */
@@ -32,7 +32,7 @@ export async function billOf(
   // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
   const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
   const unknown = unknownIn(charged)
-  const isLive = said.standing === 'live' || said.standing === 'past due'
+  const isLive = said.billingStatus === 'live' || said.billingStatus === 'past due'
   if (unknown !== undefined && isLive) {
     throw new BillingProblem(
       at.ref,
@@ -72,7 +72,7 @@ function packagesPaid(
   }
   return [...quantities].map(([id, quantity]) => ({
     id,
-    isAddon: foundPackage(catalogue, id).isAddon,
+    isAddon: requirePackage(catalogue, id).isAddon,
     quantity: Math.min(quantity, MAX_QUANTITY),
   }))
 }

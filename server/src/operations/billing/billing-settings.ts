@@ -7,7 +7,7 @@ import {
   reversedProviderSubscriptions,
 } from '../../store/billing/provider-subscriptions.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { ask } from './reconcile.ts'
@@ -21,7 +21,7 @@ export async function billingSettings({
   service,
   appId,
 }: Pick<Call, 'service' | 'appId'>): Promise<BillingSettings> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return read(service.pool, appId)
 }
 

@@ -11,8 +11,8 @@ import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
 import { linksOfTemplate, lockTemplate } from '../../store/catalogue/references.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
-import { foundCatalogue, foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requireCatalogue, requirePackage } from '../call/require.ts'
 import { templateItems } from './template-items.ts'
 
 /** A template with its current prices. */
@@ -36,14 +36,14 @@ export async function billingTemplates(
   { service, appId }: Reading,
   includeArchived: boolean,
 ): Promise<BillingTemplate[]> {
-  const catalogue = await foundCatalogue(service.pool, appId)
+  const catalogue = await requireCatalogue(service.pool, appId)
   const rows = await store.listTemplates(service.pool, appId, includeArchived)
   return shown(service.pool, appId, catalogue, rows)
 }
 
 export async function billingTemplate({ service, appId }: Reading, id: string): Promise<BillingTemplate> {
-  const catalogue = await foundCatalogue(service.pool, appId)
-  return foundTemplate(service.pool, appId, id, catalogue)
+  const catalogue = await requireCatalogue(service.pool, appId)
+  return requireTemplate(service.pool, appId, id, catalogue)
 }
 
 export async function createBillingTemplate(
@@ -55,8 +55,8 @@ export async function createBillingTemplate(
   checkText('name', name)
   const terms = checkTerms(given)
   return mutate(call, async (tx) => {
-    const catalogue = await foundCatalogue(tx, appId)
-    const packages = packageIds.map((packageId) => foundPackage(catalogue, packageId))
+    const catalogue = await requireCatalogue(tx, appId)
+    const packages = packageIds.map((packageId) => requirePackage(catalogue, packageId))
     checkTemplatePackages(packages)
     const items = packages.map((p) => ({ packageId: p.id, price: chosenPrice(p, priceIds) }))
     const stray = priceIds.find((priceId) => !items.some((item) => item.price?.id === priceId))
@@ -74,7 +74,7 @@ export async function createBillingTemplate(
       throw badUserInput(
         `An app can have at most ${MAX_BILLING_TEMPLATES} billing templates. Delete unused ones first.`,
       )
-    return foundTemplate(tx, appId, id, catalogue)
+    return requireTemplate(tx, appId, id, catalogue)
   })
 }
 
@@ -91,8 +91,8 @@ export async function archiveBillingTemplate(
     if (!isIdentifier(id) || !(await store.archiveTemplate(tx, appId, id, archived))) {
       throw templateNotFound(id)
     }
-    const catalogue = await foundCatalogue(tx, appId)
-    return foundTemplate(tx, appId, id, catalogue)
+    const catalogue = await requireCatalogue(tx, appId)
+    return requireTemplate(tx, appId, id, catalogue)
   })
 }
 
@@ -120,7 +120,7 @@ export async function deleteBillingTemplate(call: Call, id: string): Promise<{ i
 
 const reasons = (links: number) => [counted('has', links, 'payment link', 'payment links')]
 
-async function foundTemplate(
+async function requireTemplate(
   db: HomeDb,
   appId: string,
   id: string,

@@ -12,14 +12,14 @@ import {
   type CheckoutSession,
   findCheckoutSession,
   insertCheckoutSession,
-  placeCheckoutSession,
+  setCheckoutUrl,
 } from '../../store/billing/checkout-sessions.ts'
 import { findPrices } from '../../store/billing/prices.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { findUserByUid } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage, foundUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requirePackage, requireUser } from '../call/require.ts'
 import { accountOf, checkProvider, providerOf, providerWords } from './provider-of.ts'
 import { templateItems } from './template-items.ts'
 
@@ -38,7 +38,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   checkRedirect('successUrl', input.successUrl)
   checkRedirect('cancelUrl', input.cancelUrl)
   const { id } = await mutate(call, async (tx, moment) => {
-    const user = input.userId === null ? null : await foundUser(tx, call.appId, input.userId)
+    const user = input.userId === null ? null : await requireUser(tx, call.appId, input.userId)
     const { app, now } = await moment()
     const { templateId } = input
     const template = isIdentifier(templateId) ? await findTemplate(tx, call.appId, templateId) : null
@@ -119,7 +119,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   }
   try {
     const provider = await providerOf(service, appId, session.provider)
-    const placed = await provider.createCheckout({
+    const created = await provider.createCheckout({
       id,
       offer: await offerAgain(call, session),
       terms: session.terms,
@@ -127,10 +127,10 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
       successUrl: session.successUrl,
       cancelUrl: session.cancelUrl,
     })
-    await placeCheckoutSession(service.pool, appId, id, placed)
-    if (await findCheckoutSession(service.pool, appId, id)) return { url: placed.url }
+    await setCheckoutUrl(service.pool, appId, id, created)
+    if (await findCheckoutSession(service.pool, appId, id)) return { url: created.url }
     // The user was deleted meanwhile, and what is paid now would give nothing.
-    await provider.closeCheckout(placed.ref)
+    await provider.closeCheckout(created.ref)
     throw linkIsGone()
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
@@ -150,7 +150,7 @@ async function offerAgain(call: Call, { items, provider }: CheckoutSession): Pro
   const prices = await findPrices(call.service.pool, call.appId, provider, ids)
   const offered = items.flatMap(({ packageId, priceId }) => {
     const price = prices.find((p) => p.id === priceId)
-    return price ? [{ package: foundPackage(app.catalogue, packageId), price }] : []
+    return price ? [{ package: requirePackage(app.catalogue, packageId), price }] : []
   })
   const [first] = offered
   if (!first) throw new Error('a checkout session has no price')

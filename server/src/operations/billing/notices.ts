@@ -6,7 +6,7 @@ import { named, type SentencePart } from '../../domain/sentence.ts'
 import { payersOf } from '../../store/audit/names.ts'
 import * as store from '../../store/billing/notices.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { askAgain } from './reconcile.ts'
@@ -23,7 +23,7 @@ export async function notices(
   first: number,
   after: string | null,
 ): Promise<ShownNotice[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   if (first < 0 || first > MAX_NOTICES) throw badUserInput(`first must be from 0 to ${MAX_NOTICES}`, 'first')
   checkText('provider', filter.provider)
   checkText('type', filter.type)
@@ -34,7 +34,7 @@ export async function notices(
 }
 
 export async function notice({ service, appId }: Reading, id: string): Promise<ShownNotice> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const seq = seqOf(id)
   const found = seq === null ? null : await store.findNotice(service.pool, appId, seq)
   if (!found) throw noticeNotFound(id)
@@ -56,7 +56,7 @@ async function withUsers(
 }
 
 export async function noticeCounts({ service, appId }: Reading) {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return store.countNotices(service.pool, appId)
 }
 

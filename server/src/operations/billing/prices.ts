@@ -7,10 +7,10 @@ import { MAX_PRICES } from '../../domain/limits.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import * as store from '../../store/billing/prices.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 import { askingProvider, checkProvider, providerOf } from './provider-of.ts'
 
 interface PriceInput {
@@ -26,7 +26,7 @@ export async function prices(
   packageId: string | null,
   includeArchived: boolean,
 ): Promise<store.PriceRow[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   if (packageId !== null && !isIdentifier(packageId)) return []
   return store.listPrices(service.pool, appId, packageId, includeArchived)
 }
@@ -55,7 +55,7 @@ export async function importPrice(
   id: string,
 ): Promise<store.PriceRow> {
   const { appId } = call
-  await foundApp(call.service.pool, appId)
+  await requireApp(call.service.pool, appId)
   const found = await askingProvider(provider, async () =>
     (await providerOf(call.service, appId, provider)).fetchPrice(id),
   )
@@ -67,7 +67,7 @@ export async function importPrice(
 function addPrice(call: Call, packageId: string, price: Price): Promise<store.PriceRow> {
   const { appId } = call
   return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
-    foundPackage(catalogue, packageId)
+    requirePackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
       throw badUserInput(
         `The price ${quote(price.id)} at ${providerName(price.provider)} is already in use`,
@@ -92,7 +92,7 @@ export async function archivePrice(
   })
 }
 
-type Catalogue = Parameters<typeof foundPackage>[0]
+type Catalogue = Parameters<typeof requirePackage>[0]
 type Change = (tx: Parameters<typeof store.insertPrice>[0], catalogue: Catalogue) => Promise<void>
 
 async function changePrices(
@@ -118,7 +118,7 @@ export async function providerPrices(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   provider: string,
 ): Promise<(ProviderPrice & { packageId: string | null })[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const listed = await askingProvider(provider, async () =>
     (await providerOf(service, appId, provider)).listPrices(),
   )

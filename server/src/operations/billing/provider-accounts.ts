@@ -6,7 +6,7 @@ import {
   forgetBesideLive,
   upsertProviderAccount,
 } from '../../store/billing/provider-accounts.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
@@ -44,7 +44,7 @@ export async function providerAccounts({
   service,
   appId,
 }: Pick<Call, 'service' | 'appId'>): Promise<ProviderAccount[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return Promise.all(PROVIDERS.map((provider) => shown(service, appId, provider)))
 }
 
@@ -131,7 +131,7 @@ export async function removeProviderAccount(call: Call, name: string): Promise<P
 
 /** What goes on at a provider without us, once its keys are removed. */
 export async function providerUse({ service, appId }: Call, name: string): Promise<StillPaid> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return stillPaid(service.pool, appId, checkProvider(name))
 }
 
@@ -140,7 +140,7 @@ export async function testProviderAccount(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   name: string,
 ): Promise<{ ok: boolean; message: string }> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const provider = checkProvider(name)
   try {
     const found = await askingProvider(provider, async () =>

@@ -56,7 +56,7 @@ export async function accountOf(
     return { provider, enabled: true, source: 'ENVIRONMENT', secretKey, webhookSecrets, updatedAt: null }
   }
   const open = (field: SealedField, sealed: Buffer | null | undefined) =>
-    sealed ? decrypt(billing.sealingKey, placeOf(appId, field), sealed).toString() : null
+    sealed ? decrypt(billing.sealingKey, encryptionContext(appId, field), sealed).toString() : null
   const secretKey = open('secret key', row?.secretKey)
   const webhookSecrets = [
     open('webhook secret', row?.webhookSecret),
@@ -95,10 +95,11 @@ export function sealed(
       'Provider secrets cannot be stored without a master key: set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE and restart the service',
     )
   }
-  return encrypt(billing.sealingKey, placeOf(appId, field), Buffer.from(secret))
+  return encrypt(billing.sealingKey, encryptionContext(appId, field), Buffer.from(secret))
 }
 
-const placeOf = (appId: string, field: SealedField): string => JSON.stringify(['stripe', appId, field])
+const encryptionContext = (appId: string, field: SealedField): string =>
+  JSON.stringify(['stripe', appId, field])
 
 /** One per app, derived from a secret of the installation, so that nothing is stored. */
 export function sandboxSecret({ sandboxKey }: BillingSettings, appId: string): string {

@@ -17,8 +17,8 @@ import {
   type KeptFigures,
   keepFigures,
   type Movements,
-  makesFiguresAlone,
   type PlanCount,
+  tryLockFigures,
 } from '../../store/billing/revenue.ts'
 import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/billing/revenue-lists.ts'
 import {
@@ -30,7 +30,7 @@ import {
 } from '../../store/billing/revenue-money.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import type { Service } from '../call/service.ts'
@@ -72,7 +72,7 @@ export interface Revenue extends Movements {
 export async function revenue(call: Call, days: number, fresh: boolean): Promise<Revenue> {
   const { service, appId } = call
   checkDays(days)
-  const { now } = await foundApp(service.pool, appId)
+  const { now } = await requireApp(service.pool, appId)
   const found = await findFigures<Figures>(service.pool, appId, days)
   const kept = found && sizeOf(found.figures) > FEW ? found : null
   const { asOf, figures } =
@@ -139,8 +139,8 @@ async function newFigures(
   kept: KeptFigures<Figures> | null,
 ): Promise<{ asOf: number; figures: Figures }> {
   const made = await readAnyApp(pool, async (tx) => {
-    const alone = await makesFiguresAlone(tx, appId)
-    return !alone && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
+    const locked = await tryLockFigures(tx, appId)
+    return !locked && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
   })
   if (made !== kept) await keepFigures(primary, appId, days, now, made.figures)
   return made
@@ -193,9 +193,9 @@ export async function mrrList(
   after: string | null | undefined,
 ): Promise<KeyedPage<Omit<MrrRow, 'charged'> & InUnits<Mrr> & { packageNames: string[] }>> {
   const { pool } = call.service
-  const { now } = await foundApp(pool, call.appId)
+  const { now } = await requireApp(pool, call.appId)
   const size = pageSize(first)
-  const rows = await readAnyApp(pool, (tx) => listMrr(tx, call.appId, now, placeOf(after), size + 1))
+  const rows = await readAnyApp(pool, (tx) => listMrr(tx, call.appId, now, parseMrrCursor(after), size + 1))
   const { packages } = await catalogueOf(call)
   const page = pageOf(rows, size, ({ provider, ref }) => `${provider} ${ref}`)
   return {
@@ -210,7 +210,7 @@ export async function mrrList(
   }
 }
 
-function placeOf(after: string | null | undefined): { provider: string; ref: string } | null {
+function parseMrrCursor(after: string | null | undefined): { provider: string; ref: string } | null {
   if (after === null || after === undefined) return null
   const [provider = '', ref = ''] = after.split(' ', 2)
   if (!isIdentifier(provider) || !isIdentifier(ref)) throw unknownCursor()
@@ -237,7 +237,7 @@ export async function payments(
 
 async function spanOf({ service, appId }: Call, days: number): Promise<{ from: number; now: number }> {
   checkDays(days)
-  const { now } = await foundApp(service.pool, appId)
+  const { now } = await requireApp(service.pool, appId)
   return { from: now - days * DAY_MS, now }
 }
 

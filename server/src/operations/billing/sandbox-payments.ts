@@ -5,8 +5,8 @@ import type { SandboxReversal } from '../../domain/reversal.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundSubscription } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requireSubscription } from '../call/require.ts'
 import { type PaymentAt, paymentsAt } from '../subscriptions/subscription-billing.ts'
 import { askingProvider, sandboxIsOn } from './provider-of.ts'
 
@@ -14,7 +14,7 @@ import { askingProvider, sandboxIsOn } from './provider-of.ts'
 export async function sandboxPayments(call: Call, subscriptionId: string): Promise<PaymentAt[]> {
   const { service, appId } = call
   const { now } = await momentOf(call)
-  const subscription = await foundSubscription(service.pool, appId, subscriptionId, now)
+  const subscription = await requireSubscription(service.pool, appId, subscriptionId, now)
   return paidFor(service.pool, subscription, now)
 }
 
@@ -28,7 +28,7 @@ export function reverseSandboxPayment(
   const { service, appId } = call
   return mutate(call, async (tx, moment) => {
     const { now } = await moment()
-    const subscription = await foundSubscription(tx, appId, subscriptionId, now)
+    const subscription = await requireSubscription(tx, appId, subscriptionId, now)
     const isPayment = ({ ref }: PaymentAt) => ref === paymentRef
     if (!(await paidFor(tx, subscription, now)).some(isPayment))
       throw badUserInput('Sandbox payment not found for this subscription', 'paymentRef')

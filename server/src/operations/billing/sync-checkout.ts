@@ -42,7 +42,7 @@ async function grantForGood(
       sessionId: session.id,
       customer: checkout.customer,
       status: 'paid',
-      standing: 'live',
+      billingStatus: 'live',
       final: true,
       items: session.items.map(({ priceId }) => ({ priceId, quantity: 1 })),
       scheduled: null,

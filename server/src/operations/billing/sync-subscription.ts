@@ -55,7 +55,7 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
     sessionId: null,
     customer: null,
     status: 'canceled',
-    standing: 'ended',
+    billingStatus: 'ended',
     final: true,
     items: [],
     scheduled: null,

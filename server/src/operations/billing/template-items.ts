@@ -1,9 +1,9 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import type { TemplateItem } from '../../domain/offer.ts'
 import type { TemplateRow } from '../../store/billing/billing-templates.ts'
-import { foundPackage } from '../call/found.ts'
+import { requirePackage } from '../call/require.ts'
 
 /** A template's packages and prices, from the catalogue. */
 export function templateItems({ items }: Pick<TemplateRow, 'items'>, catalogue: Catalogue): TemplateItem[] {
-  return items.map(({ packageId, chosen }) => ({ package: foundPackage(catalogue, packageId), chosen }))
+  return items.map(({ packageId, chosen }) => ({ package: requirePackage(catalogue, packageId), chosen }))
 }

@@ -10,10 +10,10 @@ import type { HomeDb } from '../../store/connection/places.ts'
 export async function isWithheld(
   db: HomeDb,
   appId: string,
-  { reversal, standing }: Pick<ProviderSubscription, 'reversal' | 'standing'>,
+  { reversal, billingStatus }: Pick<ProviderSubscription, 'reversal' | 'billingStatus'>,
   known: ProviderSubscriptionRow | null,
 ): Promise<boolean> {
-  if (standing !== 'live' && standing !== 'past due') return false
+  if (billingStatus !== 'live' && billingStatus !== 'past due') return false
   if (!reversal) return known !== null && known.accessEndedAt !== null
   return reversal.whole && (await accessAfterRefund(db, appId)) === 'END'
 }

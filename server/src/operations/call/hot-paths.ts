@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
-import type { Holder, Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
+import type { Holder, UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
 import type { CountedFeature } from '../../store/usage/feature-activity.ts'
 import type { KeyName } from '../../store/usage/idempotency.ts'
@@ -9,8 +9,8 @@ import type { Deadline } from './deadline.ts'
 
 /** The two hot paths. Calls that arrive at the same time share their round trips. */
 export interface HotPaths {
-  /** A user's standing towards a feature. */
-  read(question: StandingQuestion): Promise<FoundStanding>
+  /** A user's entitlement to a feature. */
+  read(question: EntitlementQuestion): Promise<EntitlementState>
   record(usage: PendingUsage): Promise<Recorded>
   /** An upper bound of the oldest call's wait, in seconds. */
   oldestSeconds(): number
@@ -30,16 +30,16 @@ export interface WaitingCaller extends Caller {
   deadline: Deadline | null
 }
 
-export interface StandingQuestion {
+export interface EntitlementQuestion {
   caller: WaitingCaller
   userId: string
   featureId: string
 }
 
-/** A user's standing towards a feature at one moment, and the counter's value then. */
-export interface FoundStanding {
+/** A user's entitlement to a feature at one moment, and the counter's value then. */
+export interface EntitlementState {
   featureId: string
-  standing: Standing
+  entitlement: UserEntitlement
   /** the subscriptions and overrides it was derived from; null: no such user */
   holder: Holder | null
   catalogue: Catalogue

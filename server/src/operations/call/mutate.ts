@@ -12,9 +12,9 @@ import { MUTATIONS } from '../registry/registry.ts'
 import { checkTakesNew } from './archived-app.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
-import { withLockedUser } from './found.ts'
 import type { KeptUnder } from './hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
+import { withLockedUser } from './require.ts'
 import { checkRole } from './roles.ts'
 
 /**

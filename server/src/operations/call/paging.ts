@@ -30,22 +30,22 @@ export interface Cursor {
 }
 
 /** A chunk of such a list. */
-export interface Stretch<Row> {
+export interface Chunk<Row> {
   rows: Row[]
   /** null: at the end */
   next: Cursor | null
 }
 
 /** Few enough to read and render between two checks, enough to make the round trips negligible. */
-const STRETCH = 100
+const CHUNK_SIZE = 100
 
 /** Reads the next chunk of a list ordered by a key. */
-export async function stretch<Row>(
+export async function readChunk<Row>(
   { after, left }: Cursor,
   read: (after: number, limit: number) => Promise<Row[]>,
   keyOf: (row: Row) => number,
-): Promise<Stretch<Row>> {
-  const wanted = Math.min(left ?? STRETCH, STRETCH)
+): Promise<Chunk<Row>> {
+  const wanted = Math.min(left ?? CHUNK_SIZE, CHUNK_SIZE)
   const rows = await read(after, wanted)
   const last = rows.at(-1)
   const remaining = left === null ? null : left - rows.length

@@ -1,17 +1,17 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import * as store from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requireFeature } from '../call/require.ts'
 
 /** An archived feature is put into no other package and gets no new overrides. Who has it keeps it, and checks go on. */
 export function archiveFeature(call: Call, id: string, archived: boolean): Promise<CataloguedFeature> {
   return mutateCatalogue(
     call,
     (tx, { catalogue }) => {
-      foundFeature(catalogue, id)
+      requireFeature(catalogue, id)
       return store.archiveFeature(tx, call.appId, id, archived)
     },
-    (after) => foundFeature(after.catalogue, id),
+    (after) => requireFeature(after.catalogue, id),
   )
 }

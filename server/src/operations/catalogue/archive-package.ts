@@ -1,8 +1,8 @@
 import type { Package } from '../../domain/package.ts'
 import * as store from '../../store/catalogue/packages.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 
 /**
  * An archived package takes no new subscribers: it cannot be subscribed to, changed to, tried, or sold. Those who have it
@@ -12,9 +12,9 @@ export function archivePackage(call: Call, id: string, archived: boolean): Promi
   return mutateCatalogue(
     call,
     (tx, { catalogue }) => {
-      foundPackage(catalogue, id)
+      requirePackage(catalogue, id)
       return store.archivePackage(tx, call.appId, id, archived)
     },
-    (after) => foundPackage(after.catalogue, id),
+    (after) => requirePackage(after.catalogue, id),
   )
 }

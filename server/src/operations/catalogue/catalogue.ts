@@ -1,10 +1,10 @@
 import type { Catalogue, CataloguedFeature } from '../../domain/catalogue.ts'
 import type { Package } from '../../domain/package.ts'
 import type { Call } from '../call/call.ts'
-import { foundCatalogue, foundFeature, foundPackage } from '../call/found.ts'
+import { requireCatalogue, requireFeature, requirePackage } from '../call/require.ts'
 
 export async function dashboardPackage(call: Call, id: string): Promise<Package> {
-  return foundPackage(await catalogueOf(call), id)
+  return requirePackage(await catalogueOf(call), id)
 }
 
 /** Drafts and published ones alike, whose id or name contains the text, oldest first. */
@@ -13,7 +13,7 @@ export async function dashboardPackages(call: Call, search: string): Promise<Pac
 }
 
 export async function dashboardFeature(call: Call, id: string): Promise<CataloguedFeature> {
-  return foundFeature(await catalogueOf(call), id)
+  return requireFeature(await catalogueOf(call), id)
 }
 
 /** Those whose id or name contains the text, oldest first. */
@@ -31,4 +31,4 @@ function containing(search: string): (noun: { id: string; name: string }) => boo
 }
 
 export const catalogueOf = ({ service, appId }: Pick<Call, 'service' | 'appId'>): Promise<Catalogue> =>
-  foundCatalogue(service.pool, appId)
+  requireCatalogue(service.pool, appId)

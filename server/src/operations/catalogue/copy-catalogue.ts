@@ -11,8 +11,8 @@ import {
 } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requireFeature, requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 
 /** What copying would do. */
@@ -50,7 +50,7 @@ const added = (entries: readonly { change: string }[]): number =>
 
 async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: CatalogueDiff): Promise<void> {
   const copied = (change: string) =>
-    diff.features.filter((f) => f.change === change).map(({ id }) => foundFeature(from, id))
+    diff.features.filter((f) => f.change === change).map(({ id }) => requireFeature(from, id))
   await insertFeatures(tx, appId, copied('ADD'))
   for (const feature of copied('CHANGE')) await updateFeature(tx, appId, feature)
 }
@@ -65,7 +65,7 @@ async function copyPackages(
 ): Promise<void> {
   const made: (Omit<Package, 'features'> & PackageEdit)[] = []
   for (const { id, change } of diff.packages) {
-    const source = foundPackage(from, id)
+    const source = requirePackage(from, id)
     const { name, features } = source.draft ?? source
     const edit = {
       name,

@@ -3,8 +3,8 @@ import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkNewFeature, type Feature } from '../../domain/feature.ts'
 import { insertFeature } from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requireFeature } from '../call/require.ts'
 
 export async function createFeature(call: Call, feature: Feature): Promise<CataloguedFeature> {
   checkNewFeature(feature)
@@ -16,6 +16,6 @@ export async function createFeature(call: Call, feature: Feature): Promise<Catal
       }
       checkSize({ features: features.size + 1, packages: packages.size })
     },
-    (app) => foundFeature(app.catalogue, feature.id),
+    (app) => requireFeature(app.catalogue, feature.id),
   )
 }

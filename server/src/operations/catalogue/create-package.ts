@@ -11,8 +11,8 @@ import {
 } from '../../domain/package.ts'
 import { insertPackage, insertPackageFeatures } from '../../store/catalogue/packages.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 
 export interface NewPackage {
   id: string
@@ -39,6 +39,6 @@ export async function createPackage(call: Call, input: NewPackage): Promise<Pack
       checkSize(size)
       await insertPackageFeatures(tx, call.appId, input.id, features)
     },
-    (after) => foundPackage(after.catalogue, input.id),
+    (after) => requirePackage(after.catalogue, input.id),
   )
 }

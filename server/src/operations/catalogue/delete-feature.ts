@@ -4,8 +4,8 @@ import * as store from '../../store/catalogue/features.ts'
 import { packagesThatGranted } from '../../store/catalogue/references.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 
 /** What archiving a feature leaves alone, and what keeps it from being deleted. */
@@ -46,7 +46,7 @@ async function uses(
   catalogue: Catalogue,
   id: string,
 ): Promise<Omit<FeatureUse, 'refusal'>> {
-  const { overridePeriods } = foundFeature(catalogue, id)
+  const { overridePeriods } = requireFeature(catalogue, id)
   const grants = [...catalogue.packages.values()].filter(({ features, draft }) =>
     [...features, ...(draft?.features ?? [])].some(({ featureId }) => featureId === id),
   )

@@ -1,10 +1,10 @@
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
 import * as store from '../../store/catalogue/packages.ts'
 import { lockPackage, type PackageReferences, packageReferences } from '../../store/catalogue/references.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { lookingUp } from './reach.ts'
 
@@ -16,8 +16,8 @@ export interface PackageUse extends PackageReferences {
 
 export async function packageUse(call: Call, id: string): Promise<PackageUse> {
   const { appId } = call
-  foundPackage(await catalogueOf(call), id)
-  const { now } = await foundApp(call.service.pool, appId)
+  requirePackage(await catalogueOf(call), id)
+  const { now } = await requireApp(call.service.pool, appId)
   const found = await lookingUp(call, (tx) => packageReferences(tx, appId, id, now))
   return { ...found, refusal: deletionRefusal('package', id, reasons(found)) }
 }
@@ -28,7 +28,7 @@ export function deletePackage(call: Call, id: string): Promise<{ id: string }> {
   return mutateCatalogue(
     call,
     async (tx, { catalogue }, now) => {
-      foundPackage(catalogue, id)
+      requirePackage(catalogue, id)
       // Counted once nobody can subscribe any more: a subscription refers to the package's row.
       await lockPackage(tx, appId, id)
       checkDeletable('package', id, reasons(await packageReferences(tx, appId, id, now)))

@@ -19,8 +19,8 @@ import {
 } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 import { checkVersion, packageVersion } from '../call/version.ts'
 
 interface EditInput {
@@ -98,10 +98,10 @@ function mutatePackage(
   return mutateCatalogue(
     call,
     (tx, before, now) => {
-      const found = foundPackage(before.catalogue, id)
+      const found = requirePackage(before.catalogue, id)
       checkVersion('package', packageVersion(found), call.expectedVersion)
       return change(tx, found, before, now)
     },
-    (after) => foundPackage(after.catalogue, id),
+    (after) => requirePackage(after.catalogue, id),
   )
 }

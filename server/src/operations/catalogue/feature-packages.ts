@@ -2,9 +2,9 @@ import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
 import { MAX_COUNTED } from '../../domain/limits.ts'
 import type { Entitlement, Package } from '../../domain/package.ts'
 import { countLive, newestSubscribers } from '../../store/subscriptions/subscribers.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
+import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 
 /** A version of a package that grants a feature. */
@@ -23,9 +23,9 @@ const MOST_LOOKED_AT = 10 * MAX_COUNTED
 /** All packages that grant the feature, oldest first, each with its versions, newest first. */
 export async function featurePackages(call: Call, id: string): Promise<FeaturePackage[]> {
   const { pool } = call.service
-  const { now } = await foundApp(pool, call.appId)
+  const { now } = await requireApp(pool, call.appId)
   const catalogue = await catalogueOf(call)
-  foundFeature(catalogue, id)
+  requireFeature(catalogue, id)
   const carriers = carriersOf(catalogue, id)
   const most = Math.min(MAX_COUNTED, Math.ceil(MOST_LOOKED_AT / Math.max(carriers.length, 1)))
   const [past, plain] = [carriers.filter(hasVersions), carriers.filter((p) => !hasVersions(p))]

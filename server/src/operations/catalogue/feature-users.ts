@@ -1,14 +1,14 @@
 import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
-import { type Holder, type Standing, standingOf } from '../../domain/standing.ts'
+import { type Holder, type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { type Counter, holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
 import { listedUsers } from '../../store/users/user-list.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
+import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { grantingPackages } from './feature-packages.ts'
 
@@ -43,17 +43,17 @@ export async function featureUsers(
 ): Promise<KeyedPage<FeatureUser>> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const catalogue = await catalogueOf(call)
-  foundFeature(catalogue, id)
+  requireFeature(catalogue, id)
   const granting = grantingPackages(catalogue, id)
   const listed = packageId === null ? granting : granting.filter((one) => one === packageId)
-  const place = placeOf(after, listed)
+  const start = parseCursor(after, listed)
   const size = pageSize(first)
   const rows: Found[] = []
-  let next: Place | null = place
+  let next: FeatureUserCursor | null = start
   for (let tried = 0; next && rows.length < size && tried < MOST_PACKAGES; tried++) {
-    const at: Place = next
+    const at: FeatureUserCursor = next
     const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'LIVE' } as const
     const from = { after: at.seq, oldestFirst: false, most: MAX_LOOKED_AT }
     const limit = size + 1 - rows.length
@@ -117,23 +117,23 @@ async function described(
     call.appId,
     found.map(({ uid }) => uid),
   )
-  const standings = found.map(({ holder }) => standingOf(catalogue, featureId, holder, now))
-  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, standings[i]))
+  const entitlements = found.map(({ holder }) => userEntitlement(catalogue, featureId, holder, now))
+  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, entitlements[i]))
   const used = await usedOf(pool, call.appId, counters)
   const usedBy = new Map(counters.map(({ uid }, i) => [uid, used[i] ?? 0]))
   return found.flatMap(({ uid, packageId }, i) => {
     const user = users.get(uid)
-    const standing = standings[i]
-    if (!user || !standing) return []
-    const metered = standing.kind === 'metered' ? standing : null
+    const entitlement = entitlements[i]
+    if (!user || !entitlement) return []
+    const metered = entitlement.kind === 'metered' ? entitlement : null
     return [
       {
         userId: user.id,
         userName: user.name,
         packageId,
         packageName: catalogue.packages.get(packageId)?.name ?? packageId,
-        denied: standing.kind === 'none',
-        overridden: standing.kind === 'none' || standing.byOverride,
+        denied: entitlement.kind === 'none',
+        overridden: entitlement.kind === 'none' || entitlement.byOverride,
         used: metered && (usedBy.get(uid) ?? 0),
         budget: metered?.allowance.budget ?? null,
         overageEnabled: metered?.allowance.overageEnabled ?? false,
@@ -143,20 +143,20 @@ async function described(
   })
 }
 
-function counterOf(uid: number, featureId: string, standing: Standing | undefined): Counter[] {
-  if (standing?.kind !== 'metered') return []
-  const { resetPeriod } = standing.allowance
-  return [{ uid, featureId, resetPeriod, periodStart: standing.period.start }]
+function counterOf(uid: number, featureId: string, entitlement: UserEntitlement | undefined): Counter[] {
+  if (entitlement?.kind !== 'metered') return []
+  const { resetPeriod } = entitlement.allowance
+  return [{ uid, featureId, resetPeriod, periodStart: entitlement.period.start }]
 }
 
-interface Place {
+interface FeatureUserCursor {
   /** of the package */
   index: number
   /** the subscription to go on after; null: from the newest */
   seq: number | null
 }
 
-function placeOf(after: string | null | undefined, listed: readonly string[]): Place | null {
+function parseCursor(after: string | null | undefined, listed: readonly string[]): FeatureUserCursor | null {
   if (after == null) return listed.length > 0 ? { index: 0, seq: null } : null
   const colon = after.indexOf(':')
   const index = colon < 0 ? -1 : listed.indexOf(after.slice(colon + 1))

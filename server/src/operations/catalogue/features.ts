@@ -1,11 +1,11 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { type Page, pageOfAll } from '../call/paging.ts'
+import { requireFeature } from '../call/require.ts'
 
 export async function feature(call: Call, id: string): Promise<CataloguedFeature> {
   const { app } = await momentOf(call)
-  return foundFeature(app.catalogue, id)
+  return requireFeature(app.catalogue, id)
 }
 
 export async function features(call: Call, page: Page): Promise<readonly CataloguedFeature[]> {

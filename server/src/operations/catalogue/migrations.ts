@@ -23,8 +23,8 @@ import {
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { earlierAnswer, mutateCatalogue } from '../call/mutate.ts'
+import { requirePackage } from '../call/require.ts'
 import { type FeatureImpact, type Impact, impactOf, lookingUp, type Reaching } from './reach.ts'
 
 /** A move of those who hold one version of a package to another. */
@@ -70,7 +70,7 @@ export async function migrateSubscriptions(
   return mutateCatalogue(
     call,
     async (tx, { catalogue }, now) => {
-      const found = foundPackage(catalogue, packageId)
+      const found = requirePackage(catalogue, packageId)
       checkMigration(found, fromVersion, toVersion)
       checkRoomInHistory(catalogue, packageId)
       const entry = nextEntry(found, fromVersion, toVersion, reach, now)
@@ -90,7 +90,7 @@ export async function migrationPreview(
   when: ChangeTime,
 ): Promise<Migration> {
   const { app, now } = await momentOf(call)
-  const found = foundPackage(app.catalogue, packageId)
+  const found = requirePackage(app.catalogue, packageId)
   checkMigration(found, fromVersion, toVersion)
   const history = await packageHistory(call.service.pool, call.appId, packageId)
   const entry = nextEntry(found, fromVersion, toVersion, reachOf(when), now)
@@ -100,7 +100,7 @@ export async function migrationPreview(
 /** A migration as it stands now. */
 export async function migration(call: Call, id: string): Promise<Migration> {
   const { app, now } = await momentOf(call)
-  const { packageId, history, entry } = await foundMigration(call.service.pool, call.appId, id)
+  const { packageId, history, entry } = await requireMigration(call.service.pool, call.appId, id)
   return measured(call, app.catalogue, packageId, history, entry, now)
 }
 
@@ -113,7 +113,7 @@ export async function undoMigration(call: Call, id: string): Promise<Migration> 
   return mutateCatalogue(
     call,
     async (tx, _before, now) => {
-      const { history, entry } = await foundMigration(tx, call.appId, id)
+      const { history, entry } = await requireMigration(tx, call.appId, id)
       undoneAt = entry.undoneAt
       if (undoneAt !== null) return
       checkUndo(history, entry)
@@ -124,7 +124,7 @@ export async function undoMigration(call: Call, id: string): Promise<Migration> 
   )
 }
 
-async function foundMigration(db: HomeDb, appId: string, id: string) {
+async function requireMigration(db: HomeDb, appId: string, id: string) {
   const packageId = isIdentifier(id) ? await packageOfMigration(db, appId, id) : null
   const history = packageId === null ? [] : await packageHistory(db, appId, packageId)
   const entry = history.find((e) => e.id === id)
@@ -203,7 +203,7 @@ function migrating(
   }
   const granted = (version: number): readonly Entitlement[] =>
     history.find((e) => e.kind === 'PUBLISHED' && e.from === version)?.features ??
-    foundPackage(catalogue, packageId).features
+    requirePackage(catalogue, packageId).features
   const inOrder = [...others, entry].sort((a, b) => a.position - b.position)
   return {
     appId,

@@ -6,10 +6,10 @@ import { type HistoryRow, packageHistory } from '../../store/catalogue/package-h
 import { firstPublishedAt } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { liveSubscribers } from '../../store/subscriptions/subscribers.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { checkFirst } from '../call/paging.ts'
+import { requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { lookingUp } from './reach.ts'
 
@@ -47,9 +47,9 @@ export async function packageVersions(
   checkFirst(first)
   const most = Math.min(first ?? MAX_PAGE, MAX_PAGE)
   const { appId } = call
-  const { now } = await foundApp(call.service.pool, appId)
+  const { now } = await requireApp(call.service.pool, appId)
   const catalogue = await catalogueOf(call)
-  const { version, features } = foundPackage(catalogue, packageId)
+  const { version, features } = requirePackage(catalogue, packageId)
   const history = await packageHistory(call.service.pool, appId, packageId)
   const published = history.filter((e) => e.kind === 'PUBLISHED')
   const firstPublication = await firstPublishedAt(call.service.pool, appId, packageId)
@@ -71,7 +71,7 @@ export async function packageVersions(
 }
 
 /** Enough that reading takes longer than deciding. */
-const STRETCH = 5_000
+const BATCH_SIZE = 5_000
 
 async function heldBy(
   tx: Tx,
@@ -83,12 +83,12 @@ async function heldBy(
   const counts = new Map<number, number>()
   let last = 0
   for (;;) {
-    const stretch = await liveSubscribers(tx, appId, packageId, now, last, STRETCH)
-    for (const { anchor, version, versionAsOf, seq } of stretch) {
+    const batch = await liveSubscribers(tx, appId, packageId, now, last, BATCH_SIZE)
+    for (const { anchor, version, versionAsOf, seq } of batch) {
       const held = versionOf(catalogue, { packageId, anchor, version, versionAsOf }, now)
       counts.set(held, (counts.get(held) ?? 0) + 1)
       last = seq
     }
-    if (stretch.length < STRETCH) return counts
+    if (batch.length < BATCH_SIZE) return counts
   }
 }

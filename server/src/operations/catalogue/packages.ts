@@ -1,12 +1,12 @@
 import { badUserInput, packageNotFound } from '../../domain/errors.ts'
 import { PACKAGE_STATUSES, type Package, type PackageStatus } from '../../domain/package.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { type Page, pageOfAll } from '../call/paging.ts'
+import { requirePackage } from '../call/require.ts'
 
 export async function packageById(call: Call, id: string): Promise<Package> {
   const { app } = await momentOf(call)
-  return foundPackage(app.catalogue, id)
+  return requirePackage(app.catalogue, id)
 }
 
 /** Drafts are invisible to users. */

@@ -3,16 +3,16 @@ import type { Entitlement, Package } from '../../domain/package.ts'
 import { periodEnd, type Reach } from '../../domain/package-version.ts'
 import { type TouchedFeature, touchedFeatures } from '../../domain/publish-impact.ts'
 import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
 import { type KeyedPage, pageSize } from '../call/pages.ts'
+import { requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import {
   type Impact,
   impactOf,
   lookingUp,
-  placeOf,
+  parseTouchCursor,
   type Reaching,
   type Touch,
   TouchPage,
@@ -48,15 +48,15 @@ export async function publishTouched(
 ): Promise<KeyedPage<Touch>> {
   const size = pageSize(first)
   const draft = await publishing(call, packageId, reach)
-  const from = placeOf(after)
+  const from = parseTouchCursor(after)
   return lookingUp(call, (tx) => touchedAfter(tx, draft, size, from))
 }
 
 async function publishing(call: Call, packageId: string, reach: Reach): Promise<Reaching> {
   const { appId } = call
-  const { now } = await foundApp(call.service.pool, appId)
+  const { now } = await requireApp(call.service.pool, appId)
   const before = await catalogueOf(call)
-  const found = foundPackage(before, packageId)
+  const found = requirePackage(before, packageId)
   const edit = found.draft ?? found
   const movesAt = ({ anchor, version, versionAsOf }: Subscriber): number | null => {
     if (reach === 'NEW_ONLY') return null

@@ -6,8 +6,8 @@ import {
   type AccessChanged,
   accessChange,
   counterOf,
-  type StandingChange,
-  standingChanges,
+  type EntitlementChange,
+  entitlementChanges,
   type TouchedFeature,
 } from '../../domain/publish-impact.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
@@ -79,8 +79,8 @@ export async function impactOf(
     ]),
   )
   const counts = { subscribers: 0, reached: 0, moved: 0, ...UNTOUCHED }
-  for await (const stretch of touches(tx, reaching, 0)) {
-    for (const one of stretch) {
+  for await (const batch of touches(tx, reaching, 0)) {
+    for (const one of batch) {
       const { touched, movesAt } = one
       counts.subscribers += 1
       if (movesAt !== null) counts.reached += 1
@@ -110,13 +110,13 @@ export async function touchedAfter(
   tx: Tx,
   reaching: Reaching,
   size: number,
-  after: Place,
+  after: TouchCursor,
 ): Promise<KeyedPage<Touch>> {
   const page = new TouchPage(size)
   for (const change of ACCESS_CHANGES.slice(ACCESS_CHANGES.indexOf(after.change))) {
     const seq = change === after.change ? after.seq : 0
-    for await (const stretch of touches(tx, reaching, seq)) {
-      for (const one of stretch) if (changeOf(one) === change) page.take(one)
+    for await (const batch of touches(tx, reaching, seq)) {
+      for (const one of batch) if (changeOf(one) === change) page.take(one)
       if (page.full) return page.result(tx, reaching.appId)
     }
   }
@@ -136,13 +136,13 @@ export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Prom
 const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
   ACCESS_CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
 
-interface Place {
+interface TouchCursor {
   change: AccessChange
   seq: number
 }
 
 /** A page cursor: "LOSES 17" is subscriber 17 among those who lose. */
-export function placeOf(text: string): Place {
+export function parseTouchCursor(text: string): TouchCursor {
   const [name, seq = ''] = text.split(' ')
   const change = ACCESS_CHANGES.find((known) => known === name)
   if (!change) throw unknownCursor()
@@ -203,7 +203,7 @@ const worstFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
   ACCESS_CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
 
 /** Deciding about this many blocks other requests for some ten milliseconds. */
-const STRETCH = 2_000
+const BATCH_SIZE = 2_000
 
 interface TouchedSubscriber {
   subscriber: Subscriber
@@ -216,7 +216,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
   const featureIds = reaching.touched.map(({ featureId }) => featureId)
   let last = after
   for (;;) {
-    const subscribers = await liveSubscribers(db, appId, packageId, now, last, STRETCH)
+    const subscribers = await liveSubscribers(db, appId, packageId, now, last, BATCH_SIZE)
     const end = subscribers.at(-1)
     if (!end) return
     last = end.seq
@@ -227,7 +227,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
       const holding = held.get(uid)
       if (movesAt === null || !holding) return []
       const at = Math.max(movesAt, now)
-      return standingChanges(catalogues, featureIds, heldAt(holding, at), at).map((change) => ({
+      return entitlementChanges(catalogues, featureIds, heldAt(holding, at), at).map((change) => ({
         uid,
         change,
       }))
@@ -249,7 +249,7 @@ async function* touches(db: HomeDb, reaching: Reaching, after: number): AsyncGen
 
 interface Change {
   uid: number
-  change: StandingChange
+  change: EntitlementChange
 }
 
 interface Used {
@@ -260,16 +260,16 @@ interface Used {
 /** The usage of each, in the period before the change and in the one after. */
 export async function usedBy(db: HomeDb, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
-  const places = changes.map(({ uid, change: { featureId, before, after } }) => {
-    const place = (counter: ReturnType<typeof counterOf>) =>
+  const indexes = changes.map(({ uid, change: { featureId, before, after } }) => {
+    const indexOf = (counter: ReturnType<typeof counterOf>) =>
       counter && counters.push({ uid, featureId, ...counter }) - 1
     const [was, is] = [counterOf(before), counterOf(after)]
-    const placed = place(was)
+    const wasAt = indexOf(was)
     // Nearly always the same counter: only another reset period counts elsewhere.
     const same = was?.resetPeriod === is?.resetPeriod && was?.periodStart === is?.periodStart
-    return { before: placed, after: same ? placed : place(is) }
+    return { before: wasAt, after: same ? wasAt : indexOf(is) }
   })
   const used = await usedOf(db, appId, counters)
-  const at = (place: number | null) => (place === null ? 0 : (used[place] ?? 0))
-  return places.map(({ before, after }) => ({ before: at(before), after: at(after) }))
+  const at = (index: number | null) => (index === null ? 0 : (used[index] ?? 0))
+  return indexes.map(({ before, after }) => ({ before: at(before), after: at(after) }))
 }

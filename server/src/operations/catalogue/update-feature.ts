@@ -2,8 +2,8 @@ import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { checkFeatureChange, type FeatureChange } from '../../domain/feature.ts'
 import * as store from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
+import { requireFeature } from '../call/require.ts'
 import { checkVersion, featureVersion } from '../call/version.ts'
 
 export async function updateFeature(
@@ -15,10 +15,10 @@ export async function updateFeature(
   return mutateCatalogue(
     call,
     (tx, before) => {
-      const found = foundFeature(before.catalogue, id)
+      const found = requireFeature(before.catalogue, id)
       checkVersion('feature', featureVersion(found), call.expectedVersion)
       return store.updateFeature(tx, call.appId, { ...found, ...change })
     },
-    (after) => foundFeature(after.catalogue, id),
+    (after) => requireFeature(after.catalogue, id),
   )
 }

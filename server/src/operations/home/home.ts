@@ -1,6 +1,6 @@
 import { named, type Sentence, type SentencePart, say } from '../../domain/sentence.ts'
-import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { EVERYTHING, searchAudit } from '../../store/audit/audit-search.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
@@ -13,7 +13,7 @@ import {
   readChecklist,
 } from '../../store/usage/activity.ts'
 import { findUsers } from '../../store/users/users.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
@@ -22,7 +22,7 @@ import { tell } from './tell.ts'
 
 /** The steps a newcomer has completed. */
 export async function checklist({ service, appId }: Call): Promise<Checklist> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const done = await readChecklist(service.pool, appId)
   return { ...done, check: done.check || service.activity.pending(appId).checks > 0 }
 }
@@ -34,7 +34,7 @@ export async function activity(
   to: string,
   interval: ActivityInterval,
 ): Promise<(Calls & { at: number })[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const { starts, end } = intervalsBetween(from, to, interval)
   const unit = interval.toLowerCase() as ActivityUnit
   await service.activity.flush(service.pool)
@@ -57,7 +57,7 @@ export interface NearLimit {
 export async function nearLimits(call: Call, first: number | null | undefined): Promise<NearLimit[]> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const size = pageSize(first ?? 10)
   await call.service.activity.flush(pool)
   const recent = await listRecentUsage(pool, appId)
@@ -72,9 +72,9 @@ export async function nearLimits(call: Call, first: number | null | undefined): 
   const metered = recent.flatMap(({ userId, featureId }) => {
     const user = users.get(userId)
     if (!user) return []
-    const standing = standingOf(catalogue, featureId, held.get(user.uid) ?? null, now)
-    if (standing.kind !== 'metered' || standing.allowance.budget === null) return []
-    return [{ user, featureId, ...standing, budget: standing.allowance.budget }]
+    const entitlement = userEntitlement(catalogue, featureId, held.get(user.uid) ?? null, now)
+    if (entitlement.kind !== 'metered' || entitlement.allowance.budget === null) return []
+    return [{ user, featureId, ...entitlement, budget: entitlement.allowance.budget }]
   })
   const used = await usedOf(
     pool,
@@ -117,7 +117,7 @@ export interface LatestEvent {
 export async function latestEvents(call: Call, first: number | null | undefined): Promise<LatestEvent[]> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const size = pageSize(first ?? 20)
   await call.service.activity.flush(pool)
   const usage = (await listRecentUsage(pool, appId)).slice(0, size)

@@ -11,7 +11,7 @@ import * as store from '../../store/sample/sample.ts'
 import { insertSampleBills } from '../../store/sample/sample-bills.ts'
 import { peopleOf } from '../../store/subscriptions/subscribers.ts'
 import { insertSampleFeatureCalls } from '../../store/usage/feature-activity.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import {
@@ -40,7 +40,7 @@ export interface Sample {
 export async function loadSample(call: Call): Promise<Sample> {
   const { appId } = call
   return mutate(call, async (tx) => {
-    const { now, sampleLoaded } = await foundApp(tx, appId)
+    const { now, sampleLoaded } = await requireApp(tx, appId)
     if (sampleLoaded) throw badUserInput('The sample catalogue is already loaded')
     for (const feature of SAMPLE_FEATURES) {
       if (!(await insertFeature(tx, appId, feature))) throw taken(feature.id)
@@ -103,7 +103,7 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
   let counted: Sample | undefined
   const undone = new Error('dry run rolled back')
   await transaction(service.pool, async (tx) => {
-    await foundApp(tx, appId)
+    await requireApp(tx, appId)
     counted = await remove(tx, appId)
     throw undone
   }).catch((error) => {

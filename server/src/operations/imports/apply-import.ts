@@ -12,20 +12,20 @@ import {
   type UserImportRow,
 } from '../../store/imports/user-import-rows.ts'
 import * as store from '../../store/imports/user-imports.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/pages.ts'
 import type { Service } from '../call/service.ts'
 
 export async function userImports({ service, appId }: Call): Promise<store.UserImport[]> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   return store.listUserImports(service.pool, appId)
 }
 
 export async function userImport({ service, appId }: Call, id: string): Promise<store.UserImport> {
-  await foundApp(service.pool, appId)
-  return foundImport(service.pool, appId, id)
+  await requireApp(service.pool, appId)
+  return requireImport(service.pool, appId, id)
 }
 
 export async function userImportRows(
@@ -35,8 +35,8 @@ export async function userImportRows(
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<ShownImportRow>> {
-  await foundApp(pool, appId)
-  await foundImport(pool, appId, id)
+  await requireApp(pool, appId)
+  await requireImport(pool, appId, id)
   const size = pageSize(first)
   const rows = await listImportRows(pool, appId, id, outcome ?? null, keyAfter(after ?? '0'), size + 1)
   const page = pageOf(rows, size, (row) => row.line)
@@ -76,14 +76,14 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
   const { service } = call
   const { from, under } = STATES[way]
   const begun = await mutate(call, async (tx) => {
-    const found = await foundImport(tx, appId, id)
+    const found = await requireImport(tx, appId, id)
     if (found.state !== from) {
       throw badUserInput(
         `This import is ${found.state}. Only an import that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}.`,
       )
     }
     await store.setImportState(tx, appId, id, under)
-    return foundImport(tx, appId, id)
+    return requireImport(tx, appId, id)
   })
   service.ongoing.run(`the import ${id}`, () => moveImport(service, appId, id, way))
   return begun
@@ -157,7 +157,7 @@ export async function* importReport(
   }
 }
 
-async function foundImport(db: HomeDb, appId: string, id: string): Promise<store.UserImport> {
+async function requireImport(db: HomeDb, appId: string, id: string): Promise<store.UserImport> {
   const found = isIdentifier(id) ? await store.findUserImport(db, appId, id) : null
   if (!found) throw new TollgateError('IMPORT_NOT_FOUND', `Import not found: ${quote(id)}`)
   return found

@@ -24,7 +24,7 @@ export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): A
     for (const one of parsed) {
       if (!('record' in one)) rows.push(one)
       else if (header) rows.push(rowOf(one, header))
-      else header = { width: one.record.length, places: placesOf(one.record, columns) }
+      else header = { width: one.record.length, indexes: columnIndexes(one.record, columns) }
     }
     return rows
   }
@@ -95,31 +95,35 @@ class RecordParser {
 
 interface Header {
   width: number
-  places: Places
+  indexes: ColumnIndexes
 }
 
-interface Places {
+interface ColumnIndexes {
   id: number
   email: number
   billingId: number
 }
 
-function placesOf(names: readonly string[], columns: Columns): Places {
+function columnIndexes(names: readonly string[], columns: Columns): ColumnIndexes {
   const plain = (name: string) => name.trim().toLowerCase()
-  const place = (column: string) => names.findIndex((name) => plain(name) === plain(column))
-  const places = { id: place(columns.id), email: place(columns.email), billingId: place(columns.billingId) }
-  if (places.id < 0)
+  const indexOf = (column: string) => names.findIndex((name) => plain(name) === plain(column))
+  const indexes = {
+    id: indexOf(columns.id),
+    email: indexOf(columns.email),
+    billingId: indexOf(columns.billingId),
+  }
+  if (indexes.id < 0)
     throw badUserInput(`The file has no column ${quote(columns.id)}; it has ${listed(names)}`)
-  if (places.email < 0 && places.billingId < 0) {
+  if (indexes.email < 0 && indexes.billingId < 0) {
     const wanted = `${quote(columns.email)} and no column ${quote(columns.billingId)}`
     throw badUserInput(`The file has no column ${wanted}; it has ${listed(names)}`)
   }
-  return places
+  return indexes
 }
 
 const listed = (names: readonly string[]): string => names.slice(0, 20).map(quote).join(', ')
 
-function rowOf({ record, line }: Parsed, { width, places }: Header): CsvRow {
+function rowOf({ record, line }: Parsed, { width, indexes }: Header): CsvRow {
   if (record.some((cell) => cell.includes(UNDECODABLE))) {
     const message = 'This row is not valid UTF-8 or UTF-16. Save the file as UTF-8.'
     return { line, problem: 'INVALID_ENCODING', message }
@@ -128,10 +132,10 @@ function rowOf({ record, line }: Parsed, { width, places }: Header): CsvRow {
     const message = `This row has ${record.length} columns, the header has ${width}`
     return { line, problem: 'WRONG_COLUMN_COUNT', message }
   }
-  const cell = (place: number) => (place < 0 ? null : (record[place] ?? '').trim())
+  const cell = (index: number) => (index < 0 ? null : (record[index] ?? '').trim())
   return {
     line,
-    cells: { id: cell(places.id) ?? '', email: cell(places.email), billingId: cell(places.billingId) },
+    cells: { id: cell(indexes.id) ?? '', email: cell(indexes.email), billingId: cell(indexes.billingId) },
   }
 }
 

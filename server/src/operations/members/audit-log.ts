@@ -1,10 +1,10 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { ActorKind } from '../../store/audit/audit.ts'
-import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit/audit-search.ts'
+import { type AuditCursor, type AuditFilter, searchAudit } from '../../store/audit/audit-search.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/privacy/erase-user.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
@@ -30,17 +30,17 @@ export async function auditLog(
 ): Promise<KeyedPage<ToldEntry>> {
   const filter = await filterOf(pool, query)
   const size = pageSize(first)
-  const place = placeOf(after)
-  return filter ? page(pool, filter, place, size) : { rows: [], next: null }
+  const cursor = parseAuditCursor(after)
+  return filter ? page(pool, filter, cursor, size) : { rows: [], next: null }
 }
 
 async function page(
   db: HomeDb,
   filter: AuditFilter,
-  place: AuditPlace | null,
+  cursor: AuditCursor | null,
   size: number,
 ): Promise<KeyedPage<ToldEntry>> {
-  const { rows, reached } = await searchAudit(db, filter, place, size + 1)
+  const { rows, reached } = await searchAudit(db, filter, cursor, size + 1)
   const last = rows.length > size ? rows[size - 1] : reached
   return { rows: await tell(db, rows.slice(0, size)), next: last ? `${last.at}-${last.seq}` : null }
 }
@@ -63,7 +63,7 @@ export async function exportAuditLog(
 async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<ToldEntry[]> {
   if (!filter) return
   for (let next: string | null = null, first = true; first || next !== null; first = false) {
-    const found: KeyedPage<ToldEntry> = await page(db, filter, placeOf(next), EXPORT_PAGE)
+    const found: KeyedPage<ToldEntry> = await page(db, filter, parseAuditCursor(next), EXPORT_PAGE)
     if (found.rows.length > 0) yield found.rows
     next = found.next
   }
@@ -72,7 +72,7 @@ async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<To
 /** Null: nothing can match. */
 async function filterOf(db: HomeDb, query: AuditQuery): Promise<AuditFilter | null> {
   const { appId, actorKind, who, operation, subjectId } = query
-  if (appId) await foundApp(db, appId)
+  if (appId) await requireApp(db, appId)
   const texts = [who, operation, subjectId].filter((text) => text !== null && text !== undefined)
   if (!texts.every(isIdentifier)) return null
   return {
@@ -111,7 +111,7 @@ function timeOf(name: string, text: string | null | undefined): number | null {
 
 const LATEST = Date.parse('9999-12-31T00:00:00Z')
 
-function placeOf(after: string | null | undefined): AuditPlace | null {
+function parseAuditCursor(after: string | null | undefined): AuditCursor | null {
   if (after === null || after === undefined) return null
   const [, at, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(after) ?? []
   if (at === undefined || seq === undefined || Number(at) > LATEST) throw unknownCursor()

@@ -19,7 +19,7 @@ interface Source {
   hash: Buffer
   pace: Pace
   /** whether a correct password resets it, or only returns this one try */
-  ownAlone: boolean
+  resetOnSuccess: boolean
 }
 
 /**
@@ -29,17 +29,17 @@ interface Source {
  * together.
  */
 export function sourcesOf(account: string, address: string, device: string | null): Source[] {
-  if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, ownAlone: true }]
+  if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, resetOnSuccess: true }]
   return [
-    { hash: hashOf('address and account', address, account), pace: ONE, ownAlone: true },
-    { hash: hashOf('address', address), pace: ADDRESS, ownAlone: false },
-    { hash: hashOf('account', account), pace: ACCOUNT, ownAlone: false },
+    { hash: hashOf('address and account', address, account), pace: ONE, resetOnSuccess: true },
+    { hash: hashOf('address', address), pace: ADDRESS, resetOnSuccess: false },
+    { hash: hashOf('account', account), pace: ACCOUNT, resetOnSuccess: false },
   ]
 }
 
 /** A member who enters the current password to set a new one: the session is the source. */
 export const sourcesOfMember = (id: number): Source[] => [
-  { hash: hashOf('member', String(id)), pace: ONE, ownAlone: true },
+  { hash: hashOf('member', String(id)), pace: ONE, resetOnSuccess: true },
 ]
 
 /**
@@ -72,8 +72,8 @@ export async function guess(
     throw error
   }
   if (right) {
-    for (const { hash, pace, ownAlone } of taken) {
-      await (ownAlone ? forgetTries(pool, hash) : giveTryBack(pool, hash, pace))
+    for (const { hash, pace, resetOnSuccess } of taken) {
+      await (resetOnSuccess ? forgetTries(pool, hash) : giveTryBack(pool, hash, pace))
     }
   }
   return right

@@ -1,7 +1,7 @@
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
 import { overrideAt } from '../../domain/override.ts'
 import { usersWithOverride } from '../../store/users/overrides.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { dashboardFeature } from '../catalogue/catalogue.ts'
@@ -17,7 +17,7 @@ export async function featureOverrides(
   after: string | null | undefined,
 ): Promise<KeyedPage<FeatureOverride>> {
   const { pool } = call.service
-  const { now } = await foundApp(pool, call.appId)
+  const { now } = await requireApp(pool, call.appId)
   await dashboardFeature(call, featureId)
   const size = pageSize(first)
   const { rows, scannedTo } = await usersWithOverride(

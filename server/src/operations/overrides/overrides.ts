@@ -1,6 +1,6 @@
 import { type Override, overridesAt } from '../../domain/override.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
+import { requireUser } from '../call/require.ts'
 
 export interface UserOverride extends Override {
   userId: string
@@ -9,6 +9,6 @@ export interface UserOverride extends Override {
 /** The user's overrides in force, in the order in which they were last set. */
 export async function overrides(call: Call, userId: string): Promise<UserOverride[]> {
   const { now } = await momentOf(call)
-  const user = await foundUser(call.service.pool, call.appId, userId)
+  const user = await requireUser(call.service.pool, call.appId, userId)
   return overridesAt(user.overrides, now).map((override) => ({ userId, ...override }))
 }

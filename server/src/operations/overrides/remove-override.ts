@@ -1,8 +1,8 @@
 import { overrideAt, withoutOverride } from '../../domain/override.ts'
 import { storeOverrides } from '../../store/users/overrides.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature } from '../call/found.ts'
 import { mutateUser } from '../call/mutate.ts'
+import { requireFeature } from '../call/require.ts'
 import type { UserOverride } from './overrides.ts'
 
 /** From now on the user has what their packages say. Returns the override that was in force, or null. */
@@ -14,7 +14,7 @@ export async function removeOverride(
   const { appId } = call
   return mutateUser(call, userId, async (tx, user, moment) => {
     const { app, now } = await moment()
-    foundFeature(app.catalogue, featureId)
+    requireFeature(app.catalogue, featureId)
     const removed = overrideAt(user.overrides, featureId, now)
     if (!removed) return null
     await storeOverrides(tx, appId, user.uid, withoutOverride(user.overrides, featureId, now))

@@ -3,8 +3,8 @@ import { DEFAULT_RESET_PERIOD, type NewOverride, overrideAt, withOverride } from
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
 import { addOverridePeriod, storeOverrides } from '../../store/users/overrides.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, withLockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requireFeature, withLockedUser } from '../call/require.ts'
 import type { UserOverride } from './overrides.ts'
 
 /** Makes an exception for one user and feature, in place of any earlier one. */
@@ -18,7 +18,7 @@ export async function setOverride(
     if (!isCounted(call, asked)) await lockApp(tx, appId)
     return withLockedUser(tx, appId, userId, async (users, user) => {
       const { app, now } = await moment()
-      const feature = foundFeature(app.catalogue, asked.featureId)
+      const feature = requireFeature(app.catalogue, asked.featureId)
       if (feature.archived && asked.mode !== 'DENY' && !overrideAt(user.overrides, feature.id, now)) {
         throw badUserInput(
           `The feature ${quote(feature.id)} is archived. Restore it before setting overrides for it.`,

@@ -5,9 +5,9 @@ import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/s
 import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundSubscription, foundUser } from '../call/found.ts'
 import { earlierAnswer, mutateUser } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { requireSubscription, requireUser } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import { billsBehind, lockedSituation } from './change-subscription.ts'
@@ -26,7 +26,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
   const { service, appId } = call
   const look = async () => {
     const { now } = await momentOf(call)
-    const { uid } = await foundUser(service.pool, appId, userId)
+    const { uid } = await requireUser(service.pool, appId, userId)
     return changing(await subscriptionsOfUser(service.pool, appId, uid, now), now)
   }
   const seen = await look()
@@ -43,7 +43,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
       if (trialEndsAt === null) await keepOn(tx, appId, [id])
       await deleteSuccessors(tx, appId, [id], now)
       await keepAddonsWithPlan(tx, appId, user.uid, { held, now }, trialEndsAt)
-      return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
+      return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
     })
   })
 }

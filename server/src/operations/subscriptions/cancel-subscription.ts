@@ -17,12 +17,12 @@ import {
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
-import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { requireSubscription } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
@@ -70,8 +70,8 @@ interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
 
 /** What the user has, and what of it ends with this subscription. */
 async function endingWith(db: HomeDb, appId: string, id: string) {
-  const { now } = await foundApp(db, appId)
-  const { userUid } = await foundSubscription(db, appId, id, now)
+  const { now } = await requireApp(db, appId)
+  const { userUid } = await requireSubscription(db, appId, id, now)
   const live = (await subscriptionsOfUser(db, appId, userUid, now)).filter((s) => endedAt(s, now) === null)
   return { live, ending: endingOf(live, id) }
 }
@@ -166,7 +166,7 @@ async function cancelHere(
       await cancelNow(tx, appId, ids, now)
     }
   }
-  return packageSubscription(await foundSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
 }
 
 const behind = (paid: Paid, s: SubscriptionRow): boolean =>

@@ -6,8 +6,8 @@ import { hasRecurringPrice, loweredLimits, quotedPrices, quoteOf } from '../../d
 import { amountText, costOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
-import { type Holder, standingOf } from '../../domain/standing.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
+import { type Holder, userEntitlement } from '../../domain/user-entitlement.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Counter } from '../../store/subscriptions/subscribers.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
@@ -53,22 +53,22 @@ export async function featureChanges(
   change: PlannedChange,
 ): Promise<FeatureChanges> {
   const { before, after } = holders(user, { catalogue, held, now }, change)
-  const standings = [...catalogue.features.values()].map(({ id, name }) => ({
+  const entitlements = [...catalogue.features.values()].map(({ id, name }) => ({
     featureId: id,
     name,
-    before: standingOf(catalogue, id, before, now),
-    after: standingOf(catalogue, id, after, change.at),
+    before: userEntitlement(catalogue, id, before, now),
+    after: userEntitlement(catalogue, id, after, change.at),
   }))
   const used = await usedBy(
     db,
     appId,
-    standings.map((change) => ({ uid: user.uid, change })),
+    entitlements.map((change) => ({ uid: user.uid, change })),
   )
   const changes: FeatureChanges = { gains: [], loses: [], moreOverage: [], lessOverage: [] }
-  for (const [i, { name, ...standing }] of standings.entries()) {
-    const made = accessChange(standing, used[i] ?? { before: 0, after: 0 })
+  for (const [i, { name, ...entitlement }] of entitlements.entries()) {
+    const made = accessChange(entitlement, used[i] ?? { before: 0, after: 0 })
     if (!made) continue
-    const told = { featureId: standing.featureId, name, before: made.before, after: made.after }
+    const told = { featureId: entitlement.featureId, name, before: made.before, after: made.after }
     if (made.change === 'GAINS') changes.gains.push(told)
     if (made.change === 'LOSES') changes.loses.push(told)
     if (made.overage === 'MORE') changes.moreOverage.push(told)

@@ -19,9 +19,9 @@ import type { UserRow } from '../../store/users/users.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { checkTakesNew } from '../call/archived-app.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundSubscription, foundUser } from '../call/found.ts'
 import { earlierAnswer, mutateUser } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { requireSubscription, requireUser } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import {
   type ChangeQuote,
@@ -104,7 +104,7 @@ async function situationOf(call: Call, userId: string) {
   // Before the provider is asked for anything.
   checkTakesNew(call.actor, call.appId, app.archived)
   const { pool } = call.service
-  const user = await foundUser(pool, call.appId, userId)
+  const user = await requireUser(pool, call.appId, userId)
   const held = await subscriptionsOfUser(pool, call.appId, user.uid, now)
   return { user, catalogue: app.catalogue, held, now }
 }
@@ -113,7 +113,7 @@ type Told = Omit<SubscriptionChange, 'subscription'>
 
 async function told(
   { service, appId }: Call,
-  user: Awaited<ReturnType<typeof foundUser>>,
+  user: Awaited<ReturnType<typeof requireUser>>,
   situation: Situation,
   change: PlannedChange,
 ): Promise<Told> {
@@ -180,7 +180,7 @@ async function changeHere(
   }
   await keepAddonsWithPlan(tx, appId, user.uid, situation, stays ? endOfPlan(base) : null)
   const shown = change.when === 'NOW' ? successor.id : base.id
-  const row = await foundSubscription(tx, appId, shown, now)
+  const row = await requireSubscription(tx, appId, shown, now)
   return { ...quoted, at, now: change.when === 'NOW', subscription: packageSubscription(row, catalogue, now) }
 }
 

@@ -8,12 +8,12 @@ import { loadApp } from '../../store/catalogue/catalogue.ts'
 import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
-import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer } from '../call/mutate.ts'
 import { unlessOvertaken } from '../call/overtaken.ts'
+import { requireSubscription } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
@@ -56,8 +56,8 @@ interface Paid {
 }
 
 async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid | null> {
-  const { now } = await foundApp(db, appId)
-  const { userUid } = await foundSubscription(db, appId, id, now)
+  const { now } = await requireApp(db, appId)
+  const { userUid } = await requireSubscription(db, appId, id, now)
   const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid, now), id, now)
   if (!target || target.provider === null || target.providerRef === null) return null
   const { provider, providerRef: ref, packageId, isAddon, quantity } = target
@@ -169,5 +169,5 @@ async function keepHere(
   await keepOn(tx, appId, ids)
   if (goingOn.some((s) => s.next)) await deleteSuccessors(tx, appId, ids, now)
   if (goingOn.some((s) => !s.isAddon)) await keepAddonsWithPlan(tx, appId, userUid, { held, now }, null)
-  return packageSubscription(await foundSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
 }

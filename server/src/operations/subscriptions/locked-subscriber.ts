@@ -1,10 +1,10 @@
 import { subscriptionNotFound } from '../../domain/errors.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import type { UserTx } from '../../store/connection/places.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundSubscription, withLockedUid } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requireSubscription, withLockedUid } from '../call/require.ts'
 
 /** A mutation of a subscription, whose user is locked. */
 export async function mutateSubscription<T>(
@@ -14,8 +14,8 @@ export async function mutateSubscription<T>(
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
-    const { now } = await foundApp(tx, appId)
-    const { userUid } = await foundSubscription(tx, appId, id, now)
+    const { now } = await requireApp(tx, appId)
+    const { userUid } = await requireSubscription(tx, appId, id, now)
     const made = await withLockedUid(tx, appId, userUid, async (users) => ({
       value: await effect(users, userUid, moment),
     }))

@@ -7,10 +7,10 @@ import {
   type SubscriptionFilter,
   type SubscriptionState,
 } from '../../store/subscriptions/subscription-list.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
 import { type KeyedPage, keyAfter, pageSize } from '../call/pages.ts'
+import { requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { dashboardUsers } from '../users/find-users.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
@@ -44,7 +44,7 @@ export async function dashboardSubscriptions(
 ): Promise<SubscriptionPage> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const size = pageSize(first)
   checkText('packageId', asked.packageId)
   checkText('provider', asked.provider)
@@ -71,7 +71,7 @@ export async function dashboardSubscriptions(
 }
 
 async function usersOf(call: Call, { userId, search }: SubscriptionsAsked): Promise<number[] | null> {
-  if (userId) return [(await foundUser(call.service.pool, call.appId, userId)).uid]
+  if (userId) return [(await requireUser(call.service.pool, call.appId, userId)).uid]
   if (!search?.trim()) return null
   return (await dashboardUsers(call, search, SEARCHED_USERS, null)).rows.map(({ uid }) => uid)
 }

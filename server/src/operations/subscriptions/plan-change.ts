@@ -12,7 +12,7 @@ import { findProviderSubscription } from '../../store/billing/provider-subscript
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
-import { foundPackage } from '../call/found.ts'
+import { requirePackage } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { earlierBases } from './earlier-bases.ts'
 
@@ -60,7 +60,7 @@ export function planChange(
   paid: PaidChange | null,
 ): PlannedChange {
   const { base, to, quantity } = requested({ catalogue, held, now }, input)
-  const from = foundPackage(catalogue, base.packageId)
+  const from = requirePackage(catalogue, base.packageId)
   const when = input.when === 'BEST' ? best(base, from, to, quantity, paid) : input.when
   const resetPeriods = countedPeriodsOf(catalogue, base, now)
   const paidUntil = paid?.paidUntil ?? now
@@ -78,7 +78,7 @@ export function planChange(
 /** What is asked for, if the user may have it. */
 function requested({ catalogue, held, now }: Situation, { packageId, quantity: wanted }: ChangeInput) {
   if (wanted !== null) checkQuantity(wanted)
-  const to = foundPackage(catalogue, packageId)
+  const to = requirePackage(catalogue, packageId)
   const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
   if (!base) throw badUserInput('The user has no base plan to change. Subscribe the user to one.', 'userId')
   if (to.isAddon) {

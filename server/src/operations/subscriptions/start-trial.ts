@@ -24,8 +24,8 @@ import {
 import { deleteSuccessors, endAddonsWithPlan, moveTrialEnd } from '../../store/subscriptions/successors.ts'
 import { trialLinksToClose } from '../billing/close-trial-links.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage, foundSubscription } from '../call/found.ts'
 import { mutateUser } from '../call/mutate.ts'
+import { requirePackage, requireSubscription } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import { lockedSituation } from './change-subscription.ts'
 import { earlierBases } from './earlier-bases.ts'
@@ -81,7 +81,7 @@ export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscr
     }
     if (kept) await endWithPlan(tx, appId, user.uid, kept)
     else await keepAddonsWithPlan(tx, appId, user.uid, situation, then ? null : ends)
-    return packageSubscription(await foundSubscription(tx, appId, trial.id, now), catalogue, now)
+    return packageSubscription(await requireSubscription(tx, appId, trial.id, now), catalogue, now)
   })
 }
 
@@ -130,7 +130,7 @@ function anchorOf(
 }
 
 function published(catalogue: Situation['catalogue'], id: string, field: string): Package {
-  const found = foundPackage(catalogue, id)
+  const found = requirePackage(catalogue, id)
   if (found.status !== 'PUBLISHED') throw badUserInput('Package is not published', field)
   if (found.archived) throw badUserInput(SUBSCRIBE_REFUSALS.archived, field)
   return found
@@ -215,7 +215,7 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
       const current = new Date(trial.trialEndsAt).toISOString()
       throw badUserInput(`until must be later than the current end of the trial, ${current}`, 'until')
     }
-    const then = trial.next && foundPackage(catalogue, trial.next.packageId)
+    const then = trial.next && requirePackage(catalogue, trial.next.packageId)
     const ending = {
       anchor: trial.anchor,
       resetPeriods: countedPeriodsOf(catalogue, trial, now),
@@ -228,6 +228,6 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
     const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
     if (trial.isAddon) await endWithPlan(tx, appId, userUid, base)
     else await keepAddonsWithPlan(tx, appId, userUid, { held, now }, trial.next ? trial.next.endsAt : ends)
-    return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
+    return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
   })
 }

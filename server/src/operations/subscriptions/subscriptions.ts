@@ -13,8 +13,8 @@ import {
 } from '../../store/subscriptions/subscriptions.ts'
 import { findUser } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
-import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'
+import { type Chunk, type Cursor, checkFirst, type Page, readChunk, unknownAfter } from '../call/paging.ts'
+import { requirePackage } from '../call/require.ts'
 
 export interface PackageSubscription {
   id: string
@@ -49,7 +49,7 @@ export function packageSubscription(
     userName: row.userName ?? null,
     asOf: now,
     status: statusAt(row, now),
-    package: foundPackage(catalogue, row.packageId),
+    package: requirePackage(catalogue, row.packageId),
     metadata: row.metadata,
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
@@ -87,14 +87,14 @@ export async function subscriptions(
   userId: string | null,
   page: Page,
   cursor: Cursor | null,
-): Promise<Stretch<PackageSubscription>> {
+): Promise<Chunk<PackageSubscription>> {
   const { now } = await momentOf(call)
   const { pool } = call.service
   const user = userId !== null && isIdentifier(userId) ? await findUser(pool, call.appId, userId) : null
   // An unknown user has no subscriptions, which is not an error.
   if (userId !== null && !user) return { rows: [], next: null }
   const userUid = user?.uid ?? null
-  const { rows, next } = await stretch(
+  const { rows, next } = await readChunk(
     cursor ?? (await start(call, userUid, page, now)),
     (after, limit) => listSubscriptions(pool, call.appId, userUid, after, limit, now),
     (row) => row.seq,

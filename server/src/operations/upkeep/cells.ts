@@ -3,13 +3,13 @@ import { StartError } from '../../domain/errors.ts'
 import { MAX_CELLS } from '../../domain/limits.ts'
 import {
   actAsOwner,
-  alone,
   type BillingIdCursor,
   cellOfUnfinishedSplit,
   createCell,
+  createFirstCell,
   dropCell,
-  foundCells,
   homeOf,
+  lockCellLayout,
   noteBillingIds,
   noteEarlierBillingIds,
   schemaOf,
@@ -67,10 +67,10 @@ export async function addCells(
   // Each in a transaction of its own: everybody waits for the first, if only for milliseconds.
   for (let cell = present; cell < wanted; cell++) {
     await soon(pool, waiting, async (tx) => {
-      await alone(tx)
+      await lockCellLayout(tx)
       await actAsOwner(tx)
       if ((await countCells(tx)) !== cell) throw new StartError('Another process is adding cells; stopped.')
-      if (cell === 0) await foundCells(tx, home)
+      if (cell === 0) await createFirstCell(tx, home)
       else await createCell(tx, cell, home, splitFrom)
       await showCells(tx, home)
     })
@@ -92,7 +92,7 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
   const home = await homeOf(pool)
   await takeLeftBehind(pool, cell, waiting)
   await soon(pool, waiting, async (tx) => {
-    await alone(tx)
+    await lockCellLayout(tx)
     if ((await countCells(tx)) - 1 !== cell || (await readBuckets(tx)).includes(cell))
       throw new StartError('Another process is changing the cells; nothing was removed.')
     await dropCell(tx, cell, home)

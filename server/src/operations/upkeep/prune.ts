@@ -4,7 +4,6 @@ import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/connect
 import {
   type Prune,
   pruneActivity,
-  pruneAlone,
   pruneApiAudit,
   pruneAudit,
   pruneCheckouts,
@@ -12,6 +11,7 @@ import {
   pruneNotices,
   prunePayments,
   pruneReceipts,
+  tryLockPruning,
 } from '../../store/jobs/prune.ts'
 import type { Service } from '../call/service.ts'
 
@@ -62,7 +62,7 @@ export async function prune(
     // A batch may turn out larger: in a partitioned table, rows of several partitions share a place.
     for (let count = batch; count >= batch && !stopping.aborted; ) {
       count = await transaction(pool, async (tx) => {
-        if (!(await pruneAlone(tx))) return 0
+        if (!(await tryLockPruning(tx))) return 0
         await lookUpKeys(tx)
         return deleteBatch(tx)
       })

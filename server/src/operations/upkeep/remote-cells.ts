@@ -1,5 +1,5 @@
 import { StartError } from '../../domain/errors.ts'
-import { actAsOwner, alone, homeOf, schemaOf, showCells } from '../../store/cells/cell-layout.ts'
+import { actAsOwner, homeOf, lockCellLayout, schemaOf, showCells } from '../../store/cells/cell-layout.ts'
 import { readBuckets } from '../../store/cells/move-users.ts'
 import {
   distributeCell,
@@ -20,7 +20,7 @@ export async function distribute(pool: Pool, cell: number, waiting: Waiting): Pr
   const home = await homeOf(pool)
   await takeLeftBehind(pool, cell, waiting)
   await soon(pool, waiting, async (tx) => {
-    await alone(tx)
+    await lockCellLayout(tx)
     await mustBeEmpty(tx, cell)
     await distributeCell(tx, schemaOf(cell), home)
     await actAsOwner(tx)

@@ -4,16 +4,16 @@ import { remoteLedger } from '../../store/ledger/ledger-partitions.ts'
 import {
   beginRetiring,
   blocksToRetire,
+  blockUserMoves,
   type Filed,
   finishRetiring,
   isUntouched,
-  keepUsersInPlace,
   ledgerWriters,
-  retireAlone,
   type Summing,
   sumUp,
   type Totals,
   totalsOf,
+  tryLockRetirement,
 } from '../../store/ledger/retire-partition.ts'
 
 const WAIT_MS = 20
@@ -67,15 +67,15 @@ export async function retireTogether(
   const all = ledgers.map(
     ({ pool, archive }) => new Retirement(pool, block, { ...how, ...(archive && { archive }) }),
   )
-  let inPlace: Tx | null = null
+  let moveBlock: Tx | null = null
   try {
     for (let attempts = 1; !stopping.aborted; attempts++) {
       const open = all.filter(({ isDone }) => isDone === null)
       const [first] = open
       if (!first) break
       if (attempts === ATTEMPTS_BESIDE_MOVES + 1) {
-        inPlace = await first.pool.connect()
-        await keepUsersInPlace(inPlace)
+        moveBlock = await first.pool.connect()
+        await blockUserMoves(moveBlock)
       }
       for (const one of open) await one.makeReady()
       for (const one of open) await one.lookAgain()
@@ -83,7 +83,7 @@ export async function retireTogether(
         for (const one of open) await one.finish()
     }
   } finally {
-    inPlace?.release(true)
+    moveBlock?.release(true)
   }
   return all.map(({ isDone }) => isDone === true)
 }
@@ -114,11 +114,11 @@ class Retirement {
     const isLeftToOthers = () => {
       this.isDone = false
     }
-    if (!(await this.#alone((tx) => beginRetiring(tx, this.#block)))) return isLeftToOthers()
+    if (!(await this.#whileLocked((tx) => beginRetiring(tx, this.#block)))) return isLeftToOthers()
     await this.#othersDone()
     let summing: Summing | null = 'more'
     while (summing === 'more' && !stopping.aborted)
-      summing = await this.#alone((tx) => sumUp(tx, this.#block, pagesAtOnce))
+      summing = await this.#whileLocked((tx) => sumUp(tx, this.#block, pagesAtOnce))
     if (summing === null) return isLeftToOthers()
     if (summing !== 'done') return
     const totals = await totalsOf(this.pool, this.#block)
@@ -144,9 +144,9 @@ class Retirement {
     }
   }
 
-  #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
+  #whileLocked<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
     return transactionOnce(this.pool, async (tx) =>
-      this.#how.held || (await retireAlone(tx)) ? work(tx) : null,
+      this.#how.held || (await tryLockRetirement(tx)) ? work(tx) : null,
     )
   }
 

@@ -16,8 +16,8 @@ export async function canUseFeature(
 ): Promise<FeatureAccess> {
   checkDelta(delta)
   const { usage, activity, apps } = call.service
-  const { standing, used } = await usage.read({ caller: call, userId, featureId })
-  const access = decideAccess(standing, used, delta)
+  const { entitlement, used } = await usage.read({ caller: call, userId, featureId })
+  const access = decideAccess(entitlement, used, delta)
   if (exists(access, apps, call.appId, featureId))
     activity.features.checked(call.appId, featureId, access.access)
   return { featureId, ...access }

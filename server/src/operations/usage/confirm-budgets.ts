@@ -1,11 +1,11 @@
 import type { Allowance } from '../../domain/allowance.ts'
-import type { Standing } from '../../domain/standing.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { CounterMove } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { PendingUsage } from '../call/hot-paths.ts'
-import { questionOf, readStandings } from './standings.ts'
+import { questionOf, readEntitlements } from './read-entitlements.ts'
 
 /** A move of a counter, the events it records, and what they were decided by. */
 interface DecidedMove {
@@ -36,10 +36,11 @@ export function confirmingBudgets(
     const questions = unsure.flatMap(({ decisions }) =>
       decisions.slice(0, 1).map(({ item }) => questionOf(item)),
     )
-    const found = await readStandings(store, apps, client, questions, { inTransaction: true })
-    const budgets = found.map((one) => 'value' in one && budgetOf(one.value.standing))
+    const found = await readEntitlements(store, apps, client, questions, { inTransaction: true })
+    const budgets = found.map((one) => 'value' in one && budgetOf(one.value.entitlement))
     if (unsure.some(({ allowance }, i) => allowance.budget !== budgets[i])) throw new TryAgain()
   }
 }
 
-const budgetOf = (standing: Standing) => standing.kind === 'metered' && standing.allowance.budget
+const budgetOf = (entitlement: UserEntitlement) =>
+  entitlement.kind === 'metered' && entitlement.allowance.budget

@@ -3,16 +3,16 @@ import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
 import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { isGone, type Payment, reversalsDuring } from '../../domain/reversal.ts'
-import type { LiveSubscription } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { accessEnded } from '../../store/billing/provider-subscriptions.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { findUserByUid } from '../../store/users/users.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import type { FoundStanding } from '../call/hot-paths.ts'
+import type { EntitlementState } from '../call/hot-paths.ts'
 import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
-import { readStandings } from './standings.ts'
+import { readEntitlements } from './read-entitlements.ts'
 
 export interface Explanation extends Access {
   now: number
@@ -32,13 +32,13 @@ export async function explain(
 ): Promise<Explanation> {
   const { appId } = call
   const { pool } = call.service
-  await foundApp(pool, appId)
+  await requireApp(pool, appId)
   checkDelta(delta)
-  const { standing, holder, catalogue, used, now, uid } = await decided(call, userId, featureId)
+  const { entitlement, holder, catalogue, used, now, uid } = await decided(call, userId, featureId)
   const user = uid === null ? null : ((await findUserByUid(pool, appId, uid)) ?? { name: null })
   const held = uid === null ? [] : await subscriptionsOfUser(pool, appId, uid, now)
-  const metered = standing.kind === 'metered' ? standing : null
-  const access = decideAccess(standing, used, delta)
+  const metered = entitlement.kind === 'metered' ? entitlement : null
+  const access = decideAccess(entitlement, used, delta)
   const withheld = uid === null ? new Map<string, Payment[]>() : await accessEnded(pool, appId, uid)
   const subscriptions = held
     .map((row) => ({
@@ -62,7 +62,7 @@ export async function explain(
       catalogue,
       override: overrideAt(holder?.overrides ?? null, featureId, now),
       subscriptions,
-      standing,
+      entitlement,
       used,
       delta,
       access,
@@ -75,11 +75,11 @@ async function decided(
   { service, ...caller }: Call,
   userId: string,
   featureId: string,
-): Promise<FoundStanding> {
+): Promise<EntitlementState> {
   const { usageStore, apps, pool } = service
   const client = await pool.connect()
   try {
-    const [found] = await readStandings(usageStore, apps, client, [{ caller, userId, featureId }])
+    const [found] = await readEntitlements(usageStore, apps, client, [{ caller, userId, featureId }])
     if (!found || 'error' in found) throw found?.error ?? new Error('a question was not answered')
     return found.value
   } finally {

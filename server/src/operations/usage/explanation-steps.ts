@@ -14,7 +14,7 @@ import {
   time,
   units,
 } from '../../domain/sentence.ts'
-import type { Standing } from '../../domain/standing.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 
 export const EXPLANATION_STEPS = [
   'USER',
@@ -64,7 +64,7 @@ interface Found {
   catalogue: Catalogue
   override: Override | null
   subscriptions: ExplainedSubscription[]
-  standing: Standing
+  entitlement: UserEntitlement
   used: number
   delta: number
   access: Access
@@ -192,12 +192,12 @@ const limitOf = (grant: Entitlement | null, labels: Labels): string =>
 const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in total' : `per ${reset.toLowerCase()}`)
 
 /** Without the period's dates: the page formats those for its reader. */
-function budget({ featureId, catalogue, standing }: Found): ExplainedStep | null {
-  if (standing.kind !== 'metered') return null
-  const { budget, overageEnabled, resetPeriod } = standing.allowance
+function budget({ featureId, catalogue, entitlement }: Found): ExplainedStep | null {
+  if (entitlement.kind !== 'metered') return null
+  const { budget, overageEnabled, resetPeriod } = entitlement.allowance
   const amount =
     budget === null ? 'Unlimited' : `${units(budget, catalogue.features.get(featureId))} ${per(resetPeriod)}`
-  const source = standing.byOverride ? 'including the override' : 'total of all packages'
+  const source = entitlement.byOverride ? 'including the override' : 'total of all packages'
   return {
     step: 'BUDGET',
     passed: true,
@@ -205,9 +205,9 @@ function budget({ featureId, catalogue, standing }: Found): ExplainedStep | null
   }
 }
 
-function used({ standing, used, delta, access }: Found): ExplainedStep | null {
-  if (standing.kind !== 'metered') return null
-  const { budget } = standing.allowance
+function used({ entitlement, used, delta, access }: Found): ExplainedStep | null {
+  if (entitlement.kind !== 'metered') return null
+  const { budget } = entitlement.allowance
   const fits = budget !== null && used + delta <= budget
   const room = budget === null ? '' : say`: ${used} + ${delta} ${fits ? '≤' : '>'} ${budget}`
   return {

@@ -6,18 +6,18 @@ import type { Pool } from '../../store/connection/database.ts'
 import { HeldConnection } from '../../store/connection/held-connection.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type {
-  FoundStanding,
+  EntitlementQuestion,
+  EntitlementState,
   HotPaths,
   PendingUsage,
   Recorded,
-  StandingQuestion,
   WaitingCaller,
 } from '../call/hot-paths.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
+import { type Reading, readEntitlements, WrongQueue } from './read-entitlements.ts'
 import { recordBatch } from './record-batch.ts'
-import { type Reading, readStandings, WrongQueue } from './standings.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -67,7 +67,7 @@ export class UsagePaths implements HotPaths {
     )
   }
 
-  read(question: StandingQuestion): Promise<FoundStanding> {
+  read(question: EntitlementQuestion): Promise<EntitlementState> {
     const { caller, userId } = question
     return this.#inLanesOf(caller.appId, userId, (lanes) => lanes.read(question))
   }
@@ -115,18 +115,18 @@ interface Queue {
 /** So many lanes for each of the two paths. */
 class Lanes {
   readonly #held: HeldConnection[]
-  readonly #readers: Batcher<StandingQuestion, FoundStanding>
+  readonly #readers: Batcher<EntitlementQuestion, EntitlementState>
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
   constructor(pool: Pool, lanes: number, shared: Shared, how: Reading) {
     this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
     const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
-    this.#readers = standingReader(reading, shared, how)
+    this.#readers = entitlementReader(reading, shared, how)
     this.#recorders = recording.map((connection) => usageRecorder(connection, shared, how))
   }
 
-  read(question: StandingQuestion): Promise<FoundStanding> {
+  read(question: EntitlementQuestion): Promise<EntitlementState> {
     return this.#readers.add(question)
   }
 
@@ -155,18 +155,20 @@ const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]): Queue => ({
   oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
 })
 
-function standingReader(
+function entitlementReader(
   connections: HeldConnection[],
   { store, apps, metrics, activity, monotonic }: Shared,
   how: Reading,
-): Batcher<StandingQuestion, FoundStanding> {
-  return new Batcher<StandingQuestion, FoundStanding>(
+): Batcher<EntitlementQuestion, EntitlementState> {
+  return new Batcher<EntitlementQuestion, EntitlementState>(
     (questions, lane) => {
-      const standings = at(connections, lane).use((db) => readStandings(store, apps, db, questions, how))
+      const entitlements = at(connections, lane).use((db) =>
+        readEntitlements(store, apps, db, questions, how),
+      )
       // Counted while PostgreSQL is at work.
       metrics.batch.observe({ path: 'check' }, questions.length)
       activity.count('checks', questions)
-      return standings
+      return entitlements
     },
     { monotonic, lanes: connections.length, most: MOST, expired },
   )

@@ -11,11 +11,11 @@ import { KEY_TAKEN, readKeys } from '../../store/usage/idempotency.ts'
 import type { CounterMove, Receipt } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
-import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
+import type { EntitlementState, FeatureTally, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
 import { confirmingBudgets } from './confirm-budgets.ts'
-import { questionOf, type Reading, readStandings } from './standings.ts'
+import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
 
 /**
  * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
@@ -107,7 +107,7 @@ async function recordTogether(
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readStandings(
+    const found = await readEntitlements(
       store,
       apps,
       client,
@@ -227,7 +227,7 @@ interface Moved {
   allowance: Allowance
 }
 
-function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding>[], answers: Answers) {
+function decide(open: readonly Open[], found: readonly BatchResult<EntitlementState>[], answers: Answers) {
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
@@ -239,7 +239,7 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
     }
     const counter = moveOf(counters, item.caller.appId, result.value)
     const before = counter?.move.to ?? 0
-    const { used, ...answer } = applyUsage(result.value.standing, before, item.event)
+    const { used, ...answer } = applyUsage(result.value.entitlement, before, item.event)
     const decision = { item, index, answer, uid: result.value.uid }
     if (counter) counter.decisions.push(decision)
     else unmoved.push(decision)
@@ -259,18 +259,18 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
   return { moved: moved.sort(byCounter), unmoved }
 }
 
-function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
-  const { standing, uid, counter: ref, featureId } = found
-  if (standing.kind !== 'metered' || uid === null || ref === null) return null
-  const { resetPeriod } = standing.allowance
-  const periodStart = standing.period.start
+function moveOf(counters: Map<string, Moved>, appId: string, found: EntitlementState): Moved | null {
+  const { entitlement, uid, counter: ref, featureId } = found
+  if (entitlement.kind !== 'metered' || uid === null || ref === null) return null
+  const { resetPeriod } = entitlement.allowance
+  const periodStart = entitlement.period.start
   const name = `${uid} ${periodStart} ${resetPeriod} ${featureId}`
   let counter = counters.get(name)
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
     const from = found.counted ? found.used : null
     const move = { key, ref, from, to: found.used, entries: [], receipts: [] }
-    counter = { move, decisions: [], allowance: standing.allowance }
+    counter = { move, decisions: [], allowance: entitlement.allowance }
     counters.set(name, counter)
   }
   return counter

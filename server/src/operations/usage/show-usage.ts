@@ -3,7 +3,7 @@ import { MAX_PAST_PERIODS } from '../../domain/limits.ts'
 import { type Period, pastPeriods } from '../../domain/period.ts'
 import { usageSince } from '../../store/usage/usage.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundFeature, foundUser } from '../call/found.ts'
+import { requireFeature, requireUser } from '../call/require.ts'
 
 export interface UsagePeriod {
   periodStart: number
@@ -20,12 +20,12 @@ export interface ShowUsage {
 export async function showUsage(call: Call, userId: string, featureId: string): Promise<ShowUsage> {
   const { service, appId } = call
   const { app } = await momentOf(call)
-  const user = await foundUser(service.pool, appId, userId)
-  foundFeature(app.catalogue, featureId)
+  const user = await requireUser(service.pool, appId, userId)
+  requireFeature(app.catalogue, featureId)
   const found = await service.usage.read({ caller: call, userId, featureId })
-  if (found.standing.kind !== 'metered') return { current: null, past: [] }
+  if (found.entitlement.kind !== 'metered') return { current: null, past: [] }
 
-  const { allowance, anchor, period } = found.standing
+  const { allowance, anchor, period } = found.entitlement
   const past = pastPeriods(allowance.resetPeriod, anchor, found.now, MAX_PAST_PERIODS)
   const oldest = past.at(-1) ?? period
   const used = await usageSince(service.pool, appId, user, featureId, allowance.resetPeriod, oldest.start)

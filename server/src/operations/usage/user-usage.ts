@@ -1,16 +1,16 @@
 import { type Access, decideAccess } from '../../domain/access.ts'
 import type { Feature } from '../../domain/feature.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { standingOf } from '../../domain/standing.ts'
+import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { countRetiredEntries, type LedgerRow, ledgerOfUser } from '../../store/ledger/ledger.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, foundUser } from '../call/found.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import { requireFeature, requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
-/** A user's standing towards one feature of their packages. */
+/** A user's entitlement to one feature of their packages. */
 export interface GrantedFeature extends Access {
   feature: Feature
   resetPeriod: ResetPeriod | null
@@ -22,29 +22,29 @@ export interface GrantedFeature extends Access {
 export async function grantedFeatures(call: Call, userId: string): Promise<GrantedFeature[]> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const catalogue = await catalogueOf(call)
-  const { uid } = await foundUser(pool, appId, userId)
+  const { uid } = await requireUser(pool, appId, userId)
   const holder = (await holders(pool, appId, [uid], now)).get(uid) ?? null
   const granted = [...catalogue.features.values()]
-    .map((feature) => ({ feature, standing: standingOf(catalogue, feature.id, holder, now) }))
-    .filter(({ standing }) => standing.kind !== 'none')
+    .map((feature) => ({ feature, entitlement: userEntitlement(catalogue, feature.id, holder, now) }))
+    .filter(({ entitlement }) => entitlement.kind !== 'none')
   const used = await usedOf(
     pool,
     appId,
-    granted.map(({ feature, standing }) => ({
+    granted.map(({ feature, entitlement }) => ({
       uid,
       featureId: feature.id,
-      resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : 'NEVER',
-      periodStart: standing.kind === 'metered' ? standing.period.start : 0,
+      resetPeriod: entitlement.kind === 'metered' ? entitlement.allowance.resetPeriod : 'NEVER',
+      periodStart: entitlement.kind === 'metered' ? entitlement.period.start : 0,
     })),
   )
-  return granted.map(({ feature, standing }, i) => ({
-    ...decideAccess(standing, used[i] ?? 0, 1),
+  return granted.map(({ feature, entitlement }, i) => ({
+    ...decideAccess(entitlement, used[i] ?? 0, 1),
     feature,
-    resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : null,
-    periodStart: standing.kind === 'metered' ? standing.period.start : null,
-    periodEnd: standing.kind === 'metered' ? standing.period.end : null,
+    resetPeriod: entitlement.kind === 'metered' ? entitlement.allowance.resetPeriod : null,
+    periodStart: entitlement.kind === 'metered' ? entitlement.period.start : null,
+    periodEnd: entitlement.kind === 'metered' ? entitlement.period.end : null,
   }))
 }
 
@@ -64,8 +64,8 @@ export async function ledger(
   const { appId } = call
   const { pool } = call.service
   const catalogue = await catalogueOf(call)
-  const { uid } = await foundUser(pool, appId, userId)
-  const features = featureId ? [foundFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
+  const { uid } = await requireUser(pool, appId, userId)
+  const features = featureId ? [requireFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
   const size = pageSize(first)
   const rows = await ledgerOfUser(pool, appId, uid, features, keyBefore(after), size + 1)
   const page = pageOf(rows, size, (row) => row.seq)

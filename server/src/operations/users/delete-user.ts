@@ -3,12 +3,12 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { lockApp } from '../../store/apps/apps.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { lockUserToErase } from '../../store/privacy/erase-user.ts'
-import { eraseAlone } from '../../store/privacy/erased-refs.ts'
-import { foundApp } from '../apps/apps.ts'
+import { lockErasures } from '../../store/privacy/erased-refs.ts'
+import { requireApp } from '../apps/apps.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { requireUser } from '../call/require.ts'
 import { endAtProviders, isCovered, type LiveBilling, liveBilling } from './end-what-is-live.ts'
 import { eraseUser } from './erase-user.ts'
 
@@ -21,11 +21,11 @@ import { eraseUser } from './erase-user.ts'
 export async function deleteUser(call: Call, id: string): Promise<{ id: string }> {
   const { service, appId } = call
   if (await earlierAnswer(call)) return { id }
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   await momentOf(call)
   const patiently = { ...call, service: { ...service, pool: service.patient }, deadline: null }
   return unlessOvertaken(async () => {
-    const { uid } = await foundUser(service.pool, appId, id)
+    const { uid } = await requireUser(service.pool, appId, id)
     const ended = await liveBilling(service.pool, appId, uid)
     await endAtProviders(service, appId, ended)
     // The stored answer does not contain the id: whoever repeats this request says it again.
@@ -43,7 +43,7 @@ async function erase(
 ): Promise<{ deleted: true }> {
   // In this order, as everybody else: members' changes, writers that lock no user, then the user.
   await lockApp(tx, appId)
-  await eraseAlone(tx, appId)
+  await lockErasures(tx, appId)
   if (!isIdentifier(id)) throw userNotFound(id)
   return tx.places.of(appId, id, async (users) => {
     const user = await lockUserToErase(users, appId, id)

@@ -11,10 +11,10 @@ import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser } from '../../store/privacy/erase-user.ts'
 import * as store from '../../store/privacy/export-user.ts'
 import { auditEntriesNaming, noticesNaming } from '../../store/privacy/user-traces.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
 import { unknownCursor } from '../call/pages.ts'
+import { requireUser } from '../call/require.ts'
 import { personOf } from './person.ts'
 
 interface Part {
@@ -79,9 +79,9 @@ export async function exportUser(
   after: string | null | undefined,
 ): Promise<JsonObject> {
   const { service, appId } = call
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   await momentOf(call)
-  const { uid } = await foundUser(service.pool, appId, id)
+  const { uid } = await requireUser(service.pool, appId, id)
   // It reads whole tables.
   const db = service.patient
   const user = await findErasableUser(db, appId, id)

@@ -4,21 +4,21 @@ import { MAX_PAGE, MAX_USERS_BY_PART } from '../../domain/limits.ts'
 import type { User } from '../../domain/user.ts'
 import type { Pool } from '../../store/connection/database.ts'
 import {
-  FOUND_BY,
-  type FoundUser,
   type ListedUser,
+  MATCHED_BY,
   type SearchCursor,
   searchUsers,
+  type UserMatch,
 } from '../../store/users/search-users.ts'
 import { findListedUser } from '../../store/users/users.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import { createUser } from './create-user.ts'
 import { updateUser } from './update-user.ts'
 
 export async function dashboardUser({ service, appId }: Call, id: string): Promise<ListedUser> {
-  await foundApp(service.pool, appId)
+  await requireApp(service.pool, appId)
   const user = isIdentifier(id) ? await findListedUser(service.pool, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
@@ -47,10 +47,10 @@ export async function dashboardUsers(
 ): Promise<KeyedPage<ListedUser>> {
   // A match proves that the app exists: it is looked up only if there was none, or the request is invalid.
   const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
-    await foundApp(pool, appId)
+    await requireApp(pool, appId)
     throw error
   })
-  if (page.rows.length === 0) await foundApp(pool, appId)
+  if (page.rows.length === 0) await requireApp(pool, appId)
   return page
 }
 
@@ -68,7 +68,7 @@ async function pageOfUsers(
   const text = search.trim().replace(/\s+/g, ' ')
   checkText('search', text)
   const byPart = text.split(' ').some((word) => word.length >= SHORTEST_PART) ? MAX_USERS_BY_PART : 0
-  const rows: FoundUser[] = []
+  const rows: UserMatch[] = []
   let at = cursorOf(after)
   let more = true
   // A user who matches in several ways comes up once for each. The second query skips such repeats, so that no page
@@ -76,7 +76,7 @@ async function pageOfUsers(
   for (const limit of [size + 1, MAX_PAGE]) {
     if (!more || rows.length > size) break
     const found = await searchUsers(lookups, appId, text, at, limit, byPart)
-    rows.push(...found.filter((row) => isFoundHere(row, text)))
+    rows.push(...found.filter((row) => isBestMatch(row, text)))
     at = found.at(-1) ?? at
     more = found.length === limit
   }
@@ -85,16 +85,16 @@ async function pageOfUsers(
 }
 
 /** A user found by id is not listed again by address. */
-function isFoundHere(user: FoundUser, text: string): boolean {
+function isBestMatch(user: UserMatch, text: string): boolean {
   const folded = text.toLowerCase()
-  const finds: Record<FoundUser['by'], boolean | undefined> = {
+  const finds: Record<UserMatch['by'], boolean | undefined> = {
     id: user.id.startsWith(text),
     email: user.email?.toLowerCase().startsWith(folded),
     billingId: user.billingId?.startsWith(text),
     name: user.name?.toLowerCase().startsWith(folded),
     part: true,
   }
-  return FOUND_BY.find((by) => finds[by]) === user.by
+  return MATCHED_BY.find((by) => finds[by]) === user.by
 }
 
 const isText = (key: unknown): key is string => typeof key === 'string' && isStorable(key)
@@ -106,7 +106,7 @@ function cursorOf(after: string | null | undefined): SearchCursor | null {
   if (after === null || after === undefined) return null
   try {
     const [by, key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
-    const known = FOUND_BY.find((way) => way === by)
+    const known = MATCHED_BY.find((way) => way === by)
     if (known && isText(key) && Number.isSafeInteger(uid)) {
       return { by: known, key, uid: uid as number }
     }

@@ -2,8 +2,8 @@ import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jo
 import { isIdentifier } from '../../domain/identifier.ts'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import type { Call } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { requireUser } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 
 const ISSUER = 'tollgate'
@@ -22,7 +22,7 @@ export async function generateUserToken(call: Call, userId: string): Promise<{ t
   const { appId, service } = call
   // This is stored under an Idempotency-Key, not the token.
   const told = await mutate<Issued>(call, async (tx) => {
-    const user = await foundUser(tx, appId, userId)
+    const user = await requireUser(tx, appId, userId)
     const issued = Math.floor(service.clock() / 1000)
     return { uid: user.uid, issued, key: await service.tokenKeys.current(tx, appId) }
   })

@@ -20,7 +20,7 @@ import {
   usersByName,
   usersWithoutPlan,
 } from '../../store/users/user-list.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
@@ -64,10 +64,10 @@ export async function listedPage(
   }
   if (asked.packageId !== null || asked.state !== null) return pageOfPlan(call, asked, first, after)
   const page = await inOrder(call, asked.order, first, after).catch(async (error: unknown) => {
-    await foundApp(pool, appId)
+    await requireApp(pool, appId)
     throw error
   })
-  if (page.rows.length === 0) await foundApp(pool, appId)
+  if (page.rows.length === 0) await requireApp(pool, appId)
   return { ...withPackages(call, page), total: () => countUsers(pool, appId, MAX_COUNTED) }
 }
 
@@ -113,7 +113,7 @@ async function pageOfPlan(
 ): Promise<UserPage> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  const { now } = await requireApp(pool, appId)
   const size = pageSize(first)
   if (packageId === '') {
     if (state !== null) throw badUserInput('state cannot be combined with an empty packageId', 'state')
@@ -165,7 +165,7 @@ function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedP
 
 /** The packages of these users' live subscriptions, the base plan first. */
 async function packagesOf(call: Call, uids: readonly number[]): Promise<Map<number, Package[]>> {
-  const { now } = await foundApp(call.service.pool, call.appId)
+  const { now } = await requireApp(call.service.pool, call.appId)
   const held = await holders(call.service.pool, call.appId, uids, now)
   const { packages } = await catalogueOf(call)
   return new Map(

@@ -1,9 +1,9 @@
 import { endedAt } from '../../domain/subscription.ts'
 import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { countCounters } from '../../store/usage/usage.ts'
-import { foundApp } from '../apps/apps.ts'
+import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
+import { requireUser } from '../call/require.ts'
 import { liveBilling } from './end-what-is-live.ts'
 
 /** What deleting a user would do, in numbers. */
@@ -16,8 +16,8 @@ export interface UserDeletion {
 }
 
 export async function userDeletion({ service: { pool }, appId }: Call, id: string): Promise<UserDeletion> {
-  const { now } = await foundApp(pool, appId)
-  const { uid } = await foundUser(pool, appId, id)
+  const { now } = await requireApp(pool, appId)
+  const { uid } = await requireUser(pool, appId, id)
   const held = await subscriptionsOfUser(pool, appId, uid, now)
   const live = held.filter((s) => endedAt(s, now) === null)
   const { subscriptions, links } = await liveBilling(pool, appId, uid)

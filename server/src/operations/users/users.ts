@@ -2,18 +2,18 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import type { User } from '../../domain/user.ts'
 import { findUser, listUsers } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundUser } from '../call/found.ts'
-import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'
+import { type Chunk, type Cursor, checkFirst, type Page, readChunk, unknownAfter } from '../call/paging.ts'
+import { requireUser } from '../call/require.ts'
 
 export async function user(call: Call, id: string): Promise<User> {
   await momentOf(call)
-  return foundUser(call.service.pool, call.appId, id)
+  return requireUser(call.service.pool, call.appId, id)
 }
 
-export async function users(call: Call, page: Page, cursor: Cursor | null): Promise<Stretch<User>> {
+export async function users(call: Call, page: Page, cursor: Cursor | null): Promise<Chunk<User>> {
   await momentOf(call)
   const { lookups } = call.service
-  return stretch(
+  return readChunk(
     cursor ?? (await start(call, page)),
     (after, limit) => listUsers(lookups, call.appId, after, limit),
     (row) => row.uid,

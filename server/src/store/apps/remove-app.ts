@@ -3,8 +3,8 @@ import { allRows } from '../connection/merge-answers.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { bumpVersion } from './apps.ts'
 
-/** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
-export async function removeAppsAlone(tx: Tx): Promise<void> {
+/** Serialises archiving and deleting apps, so that the last app in use stays. */
+export async function lockAppRemoval(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate removal of apps'))`)
 }
 
@@ -121,12 +121,12 @@ const CONTENT = [
 
 /**
  * Deletes at most so many rows of an app that is being deleted, and after the last of them the app. False: there is
- * nothing left. Nothing is remembered between two stretches: whatever is still there is what is left to do.
+ * nothing left. Nothing is remembered between two batches: whatever is still there is what is left to do.
  *
  * The lock waits for transactions that began before the deletion and have written rows of the app: their rows refer to
  * it, or they hold it themselves.
  */
-export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Promise<boolean> {
+export async function deleteAppBatch(tx: Tx, id: string, most: number): Promise<boolean> {
   const { rowCount: present } = await tx.query(
     `select from app where id = $1 and deleting_since is not null for update`,
     [id],

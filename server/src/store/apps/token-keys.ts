@@ -19,7 +19,7 @@ interface NewTokenKey {
   publicKey: JsonObject | null
 }
 
-const placeOf = (appId: string, id: string) => JSON.stringify(['token key', appId, id])
+const encryptionContext = (appId: string, id: string) => JSON.stringify(['token key', appId, id])
 
 /** False when the app already has a signing key. */
 export async function insertTokenKey(
@@ -31,7 +31,13 @@ export async function insertTokenKey(
   const { rowCount } = await db.query(
     `insert into token_key (app_id, id, algorithm, material, public_key) values ($1, $2, $3, $4, $5)
      on conflict (app_id) where retired_at is null and revoked_at is null do nothing`,
-    [appId, key.id, key.algorithm, keyring.seal(placeOf(appId, key.id), key.material), key.publicKey],
+    [
+      appId,
+      key.id,
+      key.algorithm,
+      keyring.seal(encryptionContext(appId, key.id), key.material),
+      key.publicKey,
+    ],
   )
   return rowCount === 1
 }
@@ -60,7 +66,7 @@ export async function findTokenKey(
     [appId, id, tokenSeconds],
   )
   const [row] = rows
-  return row ? { ...row, material: keyring.open(placeOf(appId, id), row.material) } : null
+  return row ? { ...row, material: keyring.open(encryptionContext(appId, id), row.material) } : null
 }
 
 /** Newest first. */
@@ -134,13 +140,13 @@ export async function sealTokenKeys(pool: Pool, keyring: Keyring): Promise<void>
         after,
       )
       for (const { appId, id, material } of rows) {
-        const place = placeOf(appId, id)
-        const secret = keyring.open(place, material)
+        const context = encryptionContext(appId, id)
+        const secret = keyring.open(context, material)
         if (keyring.isCurrent(material)) continue
         await tx.query(`update token_key set material = $3 where app_id = $1 and id = $2`, [
           appId,
           id,
-          keyring.seal(place, secret),
+          keyring.seal(context, secret),
         ])
       }
       return rows.at(-1)

@@ -27,8 +27,8 @@ export const EVERYTHING: AuditFilter = {
   to: null,
 }
 
-/** Where in the list one is. */
-export interface AuditPlace {
+/** A position in the list. */
+export interface AuditCursor {
   at: number
   seq: number
 }
@@ -36,7 +36,7 @@ export interface AuditPlace {
 interface Found {
   rows: AuditRow[]
   /** How far was searched, if there may be more beyond it. */
-  reached: AuditPlace | null
+  reached: AuditCursor | null
 }
 
 /** The apps that have entries, '' among them: as many steps through the index as there are apps. */
@@ -53,7 +53,7 @@ const APPS = `with recursive apps as (
 export async function searchAudit(
   db: HomeDb,
   filter: AuditFilter,
-  before: AuditPlace | null,
+  before: AuditCursor | null,
   limit: number,
 ): Promise<Found> {
   const { appId, actorKind, who, operation, from, to } = filter

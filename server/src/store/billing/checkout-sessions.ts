@@ -108,7 +108,7 @@ export async function deletePaidCheckouts(
 }
 
 /** Stores the provider's id and URL of it. */
-export async function placeCheckoutSession(
+export async function setCheckoutUrl(
   db: HomeDb,
   appId: string,
   id: string,

@@ -140,11 +140,11 @@ export async function keepFigures(
   )
 }
 
-/** Whether nobody else is making figures of this app; held until the transaction ends. */
-export async function makesFiguresAlone(db: HomeDb, appId: string): Promise<boolean> {
-  const { rows } = await db.query<{ alone: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtext('tollgate revenue'), hashtext($1)) as alone`,
+/** False: another transaction is computing the figures of this app. Held until this one ends. */
+export async function tryLockFigures(db: HomeDb, appId: string): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate revenue'), hashtext($1)) as locked`,
     [appId],
   )
-  return rows[0]?.alone === true
+  return rows[0]?.locked === true
 }

@@ -92,7 +92,7 @@ from app where id = $1 and deleting_since is null`,
   })
   const row = rows[0]
   if (!row) return null
-  if (row.layout) await db.places.notice(row.layout)
+  if (row.layout) await db.places.refreshIfChanged(row.layout)
   return {
     version: row.version,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),

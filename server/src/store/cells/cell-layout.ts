@@ -30,8 +30,8 @@ export async function schemasTaken(db: HomeDb, wanted: readonly string[]): Promi
   return rows.map(({ name }) => name)
 }
 
-/** Whether this transaction is the only one that changes cells; it waits for others. */
-export async function alone(tx: Tx): Promise<void> {
+/** Serialises changes of the cell layout. */
+export async function lockCellLayout(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
 }
 
@@ -72,7 +72,7 @@ export interface BillingIdCursor {
 }
 
 /** Makes the tables of users those of cell 0. */
-export async function foundCells(tx: Tx, home: string): Promise<void> {
+export async function createFirstCell(tx: Tx, home: string): Promise<void> {
   await tx.query(`create schema ${FIRST_CELL}`)
   // What refers to a user from outside their cell is checked by those who write it: no key reaches into all cells.
   const { rows: keys } = await tx.query<{ table: string; name: string }>(
@@ -225,18 +225,35 @@ async function definitionsIn(db: HomeDb, from: string): Promise<(schema: string)
   ]
 }
 
-/** What notices changes of a cell's rows. */
+/** Gives a cell the triggers of the first one, with functions whose names lead to the tables of this cell. */
 async function furnish(tx: Tx, schema: string, home: string): Promise<void> {
-  await tx.query(`
-create function ${schema}.note_ledger_change() returns trigger language plpgsql set search_path = ${pathTo(schema, home)} as $$
-begin
-  update ledger_partition set changes = changes + 1 where retiring_at is not null and retired_at is null;
-  return null;
-end $$;
-drop trigger if exists usage_ledger_changed on ${schema}.usage_ledger;
-create trigger usage_ledger_changed before update or delete on ${schema}.usage_ledger
-  for each statement execute function ${schema}.note_ledger_change();
-${BILLING_ID_TRIGGER(schema, home)}`)
+  const { rows: triggers } = await tx.query<{
+    table: string
+    name: string
+    definition: string
+    function: string
+    body: string
+  }>(
+    `select c.relname as table, t.tgname as name, pg_get_triggerdef(t.oid) as definition,
+       p.proname as function, p.prosrc as body
+     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+     where c.relnamespace = $1::regnamespace and not t.tgisinternal and t.tgname <> 'users_billing_ids'`,
+    [FIRST_CELL],
+  )
+  for (const [name, body] of new Map(triggers.map((trigger) => [trigger.function, trigger.body])))
+    await tx.query(
+      `create function ${schema}.${name}() returns trigger language plpgsql set search_path = ${pathTo(schema, home)}
+       as $body$${body}$body$`,
+    )
+  for (const { table, name, definition, function: calls } of triggers) {
+    await tx.query(`drop trigger if exists ${name} on ${schema}.${table}`)
+    await tx.query(
+      definition
+        .replace(/ ON \S+ /, ` ON ${schema}.${table} `)
+        .replace(/EXECUTE FUNCTION .*/, `EXECUTE FUNCTION ${schema}.${calls}()`),
+    )
+  }
+  await tx.query(BILLING_ID_TRIGGER(schema, home))
 }
 
 const BILLING_ID_TRIGGER = (schema: string, home: string) =>

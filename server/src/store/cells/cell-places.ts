@@ -55,7 +55,7 @@ class CellPool implements PoolPlaces {
     return transaction(this.#pool, (tx) => tx.places.writeEach(write))
   }
 
-  async notice(layout: PlaceLayout): Promise<void> {
+  async refreshIfChanged(layout: PlaceLayout): Promise<void> {
     if (!this.#cells.isAsIn(layout)) await this.#cells.read(this.#pool)
   }
 

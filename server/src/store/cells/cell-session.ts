@@ -177,7 +177,7 @@ export class CellSession implements SessionPlaces {
     throw keptMoving()
   }
 
-  async notice(layout: PlaceLayout): Promise<void> {
+  async refreshIfChanged(layout: PlaceLayout): Promise<void> {
     if (!this.#cells.isAsIn(layout)) await this.#cells.read(this.#tx)
   }
 

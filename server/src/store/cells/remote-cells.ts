@@ -65,9 +65,12 @@ export async function distributeCell(tx: Tx, schema: string, home: string): Prom
     [schema],
   )
   for (const { table, name } of keys) await tx.query(`alter table ${table} drop constraint ${quoted(name)}`)
-  await tx.query(`drop trigger if exists users_billing_ids on ${schema}.users;
-    drop trigger if exists usage_ledger_changed on ${schema}.usage_ledger;
-    drop function if exists ${schema}.note_ledger_change()`)
+  const { rows: triggers } = await tx.query<{ table: string; name: string }>(
+    `select tgrelid::regclass::text as table, tgname as name from pg_trigger join pg_class c on c.oid = tgrelid
+     where c.relnamespace = $1::regnamespace and not tgisinternal`,
+    [schema],
+  )
+  for (const { table, name } of triggers) await tx.query(`drop trigger ${quoted(name)} on ${table}`)
   const { rows: numbered } = await tx.query<{ table: string; column: string; sequence: string }>(
     `select d.adrelid::regclass::text as table, a.attname as column,
        (regexp_match(pg_get_expr(d.adbin, d.adrelid), '^nextval\\(''([^'']+)'''))[1] as sequence

@@ -43,8 +43,8 @@ interface UserPlaces {
   /** Writes in every place, all or nothing. */
   writeEach<T>(write: (db: UserDb) => Promise<T>): Promise<T[]>
 
-  /** Compares a layout that was read with what this process knows, which is brought up to date if they differ. */
-  notice(layout: PlaceLayout): Promise<void>
+  /** Rereads the layout if this process knows another one than `layout`, which was just read. */
+  refreshIfChanged(layout: PlaceLayout): Promise<void>
 
   /** Moves a locked user whose id is about to change to the place of the new id. */
   rename(appId: string, uid: number, from: string, to: string): Promise<void>
@@ -150,7 +150,7 @@ class OnePlace implements PoolPlaces, SessionPlaces {
     return [await write(this.#db)]
   }
 
-  async notice(): Promise<void> {}
+  async refreshIfChanged(): Promise<void> {}
   async rename(): Promise<void> {}
   async holdReferences(): Promise<void> {}
   async noteBillingIds(): Promise<void> {}

@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 2_000
 export class NoPrimary extends Error {}
 
 /** A server that accepts writes. */
-interface Standing {
+interface WritableServer {
   address: ServerAddress
   /** rises with every failover */
   timeline: number
@@ -26,7 +26,7 @@ interface Standing {
 export class Primary {
   readonly #addresses: readonly ServerAddress[]
   readonly #config: pg.ClientConfig
-  #current: Standing | null = null
+  #current: WritableServer | null = null
   #doubtful = true
   #looking: Promise<ServerAddress> | null = null
   #highest = 0
@@ -75,7 +75,7 @@ export class Primary {
 
   async #look(): Promise<ServerAddress> {
     const reasons: string[] = []
-    const found: Standing[] = []
+    const found: WritableServer[] = []
     const answers = this.#addresses.map(async (address) => {
       try {
         const timeline = await ask(this.#config, address)
@@ -98,7 +98,7 @@ export class Primary {
     return best.address
   }
 
-  #settle(best: Standing): void {
+  #settle(best: WritableServer): void {
     this.#current = best
     this.#doubtful = false
     this.#highest = Math.max(this.#highest, best.timeline)

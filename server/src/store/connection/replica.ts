@@ -18,7 +18,7 @@ const ASK_AGAIN_MS = 20
 /** A replica that lags, or does not answer, is left alone for this long. */
 const REST_MS = 5_000
 
-interface Place {
+interface WalPosition {
   lsn: string
   timeline: number
   /** the timeline that the service has written down */
@@ -48,15 +48,15 @@ export class Replica {
   /** Where to read; null: on the primary. */
   async pools(): Promise<ReadPools | null> {
     if (this.#monotonic() < this.#restingUntil) return null
-    const place = await placeOf(this.#primary)
+    const position = await walPosition(this.#primary)
     // The note is to be found on the replica too, so this time it is too early.
-    if (place.noted !== place.timeline) {
-      await note(this.#primary, place.timeline)
+    if (position.noted !== position.timeline) {
+      await note(this.#primary, position.timeline)
       return null
     }
     const late = new AbortController()
     const complaint = await Promise.race([
-      this.#catchUp(place, late.signal),
+      this.#catchUp(position, late.signal),
       delay(CATCH_UP_MS, 'does not answer in time', { signal: late.signal }),
     ]).finally(() => late.abort())
     if (complaint === null) {
@@ -76,14 +76,14 @@ export class Replica {
     this.#complaint = complaint
   }
 
-  /** Null once the replica has reached the place; otherwise what is wrong with it. */
-  async #catchUp(place: Place, late: AbortSignal): Promise<string | null> {
+  /** Null once the replica has reached the position; otherwise what is wrong with it. */
+  async #catchUp(position: WalPosition, late: AbortSignal): Promise<string | null> {
     const began = this.#monotonic()
     try {
       for (;;) {
-        const standing = await standingAt(this.#pools.pool, place)
-        if (!standing.following) return 'is not a standby of the primary'
-        if (standing.reached) return null
+        const state = await replicaState(this.#pools.pool, position)
+        if (!state.following) return 'is not a standby of the primary'
+        if (state.reached) return null
         if (late.aborted || this.#monotonic() - began > CATCH_UP_MS) return 'lags behind'
         await delay(ASK_AGAIN_MS)
       }
@@ -93,8 +93,8 @@ export class Replica {
   }
 }
 
-async function placeOf(primary: HomeDb): Promise<Place> {
-  const { rows } = await primary.query<Place>(
+async function walPosition(primary: HomeDb): Promise<WalPosition> {
+  const { rows } = await primary.query<WalPosition>(
     `select pg_current_wal_lsn()::text as lsn, ${TIMELINE} as timeline,
        (select timeline from liveness) as noted, (select system_identifier::text from pg_control_system()) as system`,
   )
@@ -114,9 +114,9 @@ async function note(primary: HomeDb, timeline: number): Promise<void> {
  * A standby that did not follow a failover may be ahead of the new primary, with what that one never had: it lacks the
  * note of the new timeline.
  */
-async function standingAt(
+async function replicaState(
   replica: HomeDb,
-  { lsn, timeline, system }: Place,
+  { lsn, timeline, system }: WalPosition,
 ): Promise<{ following: boolean; reached: boolean }> {
   const { rows } = await replica.query<{ following: boolean; reached: boolean }>(
     `select pg_is_in_recovery() and (select system_identifier::text from pg_control_system()) = $3 as following,

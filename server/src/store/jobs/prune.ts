@@ -90,10 +90,10 @@ export const pruneReceipts = pruneBy(
      select ctid from idempotency where created_at < ${CUTOFF} order by created_at limit $2))`,
 )
 
-/** Whether this transaction is the only one pruning. */
-export async function pruneAlone(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.query<{ alone: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtext('tollgate pruning')) as alone`,
+/** False: another transaction is pruning. */
+export async function tryLockPruning(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate pruning')) as locked`,
   )
-  return rows[0]?.alone === true
+  return rows[0]?.locked === true
 }

@@ -54,18 +54,18 @@ export async function createPartition(tx: Tx, block: number): Promise<void> {
   )
 }
 
-/** Whether this transaction is the only one changing the list of partitions. */
-async function alone(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.query<{ alone: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger partitions')) as alone`,
+/** False: another transaction is changing the list of partitions. */
+async function tryLock(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger partitions')) as locked`,
   )
-  return rows[0]?.alone === true
+  return rows[0]?.locked === true
 }
 
 /** Has a partition ready for the current block and the next, and the list of partitions agree with what there is. */
 export async function preparePartitions(pool: Pool): Promise<void> {
   await transactionOnce(pool, async (tx) => {
-    if (!(await alone(tx))) return
+    if (!(await tryLock(tx))) return
     const { block } = await currentBlock(tx)
     const attached = await attachedBlocks(tx)
     const wanted = new Set([block, Math.min(block + 1, LAST_BLOCK)])
@@ -101,7 +101,7 @@ export async function restorePartitions(tx: Tx): Promise<void> {
  */
 export async function openPartition(pool: Pool, seconds: number): Promise<number | null> {
   return transactionOnce(pool, async (tx) => {
-    if (!(await alone(tx))) return null
+    if (!(await tryLock(tx))) return null
     const { block, isEmpty } = await currentBlock(tx)
     const next = block + 1
     const { rows } = await tx.query<{ due: boolean }>(

@@ -14,12 +14,12 @@ import { partitionName } from './ledger-partitions.ts'
 // - Entries are numbered before they are sent there, so that one may come at any time after the next partition was opened.
 //   Whoever writes entries looks afterwards whether their partition is being retired, and is refused then (`remote-cells.ts`).
 
-/** Whether this transaction is the only one retiring; an operator's tool holds the same lock for its session. */
-export async function retireAlone(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.query<{ alone: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger retirement')) as alone`,
+/** False: another process is retiring. An operator's tool holds the same lock for its session. */
+export async function tryLockRetirement(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger retirement')) as locked`,
   )
-  return rows[0]?.alone === true
+  return rows[0]?.locked === true
 }
 
 /** False: another tool or a service is at it. */
@@ -179,8 +179,8 @@ export async function entriesOnPages(db: HomeDb, block: number, from: number, to
 
 const MOVES = `hashtext('tollgate moves of users')`
 
-/** Keeps users where they are for as long as the connection is open. */
-export async function keepUsersInPlace(client: HomeDb): Promise<void> {
+/** Prevents moves of users between places for as long as the connection is open. */
+export async function blockUserMoves(client: HomeDb): Promise<void> {
   await client.query(`select pg_advisory_lock(${MOVES})`)
 }
 

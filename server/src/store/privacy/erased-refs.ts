@@ -39,6 +39,6 @@ export async function holdErasures(tx: Tx, appId: string): Promise<void> {
 }
 
 /** Waits for such transactions, and keeps them out until this one ends. */
-export async function eraseAlone(tx: Tx, appId: string): Promise<void> {
+export async function lockErasures(tx: Tx, appId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(${ERASURES})`, [appId])
 }

@@ -34,7 +34,7 @@ interface SampleUser {
 }
 
 /** Writes in every place the rows of the users who are there. */
-async function byPlace<Row extends { uid: number }>(
+async function writeByPlace<Row extends { uid: number }>(
   tx: Tx,
   appId: string,
   rows: readonly Row[],
@@ -70,7 +70,7 @@ export async function insertSampleSubscriptions(
   appId: string,
   made: readonly SampleSubscription[],
 ): Promise<void> {
-  await byPlace(tx, appId, made, (db, some) =>
+  await writeByPlace(tx, appId, made, (db, some) =>
     db.query(
       `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at,
          provider, provider_ref, cancel_at)
@@ -119,14 +119,14 @@ export async function insertSampleUsage(
     rows.map((r) => timestamp(r.periodStart)),
     rows.map((r) => r.used),
   ]
-  await byPlace(tx, appId, counters, (db, some) =>
+  await writeByPlace(tx, appId, counters, (db, some) =>
     db.query(
       `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
        select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as s`,
       [appId, ...key(some)],
     ),
   )
-  await byPlace(tx, appId, entries, async (db, some) => {
+  await writeByPlace(tx, appId, entries, async (db, some) => {
     await db.places.holdLedger()
     await db.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)

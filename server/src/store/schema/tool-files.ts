@@ -18,10 +18,12 @@ const BACKUPS = `hashtext('tollgate backup')`
  * before another can begin. Returns whether there was none.
  */
 export async function joinBackups(session: HomeDb, first: () => Promise<void>): Promise<boolean> {
-  const { rows } = await session.query<{ alone: boolean }>(`select pg_try_advisory_lock(${BACKUPS}) as alone`)
-  const alone = rows[0]?.alone === true
-  if (alone) await first()
+  const { rows } = await session.query<{ locked: boolean }>(
+    `select pg_try_advisory_lock(${BACKUPS}) as locked`,
+  )
+  const locked = rows[0]?.locked === true
+  if (locked) await first()
   await session.query(`select pg_advisory_lock_shared(${BACKUPS})`)
-  if (alone) await session.query(`select pg_advisory_unlock(${BACKUPS})`)
-  return alone
+  if (locked) await session.query(`select pg_advisory_unlock(${BACKUPS})`)
+  return locked
 }

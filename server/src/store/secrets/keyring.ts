@@ -38,21 +38,21 @@ export class Keyring {
     return this.#keys.length === 0
   }
 
-  /** `place` is where the secret is stored: copied elsewhere, it does not open. */
-  seal(place: string, secret: Buffer): Buffer {
+  /** `context` names where the secret is stored; a copy stored elsewhere cannot be decrypted. */
+  seal(context: string, secret: Buffer): Buffer {
     const [first] = this.#keys
     if (!first) return secret
     const id = Buffer.from(first.id)
-    return Buffer.concat([MARK, Buffer.of(id.length), id, encrypt(first.key, place, secret)])
+    return Buffer.concat([MARK, Buffer.of(id.length), id, encrypt(first.key, context, secret)])
   }
 
-  open(place: string, kept: Buffer): Buffer {
+  open(context: string, kept: Buffer): Buffer {
     const sealed = parse(kept)
     if (!sealed) return kept
     const known = this.#keys.find(({ id }) => id === sealed.keyId)
     if (!known) throw new UnsealError(sealed.keyId, true)
     try {
-      return decrypt(known.key, place, sealed.content)
+      return decrypt(known.key, context, sealed.content)
     } catch {
       throw new UnsealError(sealed.keyId, false)
     }
@@ -72,18 +72,18 @@ function parse(kept: Buffer): { keyId: string; content: Buffer } | null {
 }
 
 /** AES-256-GCM. */
-export function encrypt(key: Buffer, place: string, secret: Buffer): Buffer {
+export function encrypt(key: Buffer, context: string, secret: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
   const content = Buffer.concat([cipher.update(secret), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), content])
 }
 
-export function decrypt(key: Buffer, place: string, sealed: Buffer): Buffer {
+export function decrypt(key: Buffer, context: string, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(Buffer.from(place)).setAuthTag(tag)
+  decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }
 

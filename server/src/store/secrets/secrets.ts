@@ -4,18 +4,18 @@ import { type Pool, transaction } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { type Keyring, UnsealError } from './keyring.ts'
 
-const placeOf = (name: string) => JSON.stringify(['secret', name])
+const encryptionContext = (name: string) => JSON.stringify(['secret', name])
 
 /** A 256-bit secret, generated once per database on first use. */
 export async function secretNamed(db: HomeDb, keyring: Keyring, name: string): Promise<Buffer> {
   await db.query(`insert into secret (name, value) values ($1, $2) on conflict do nothing`, [
     name,
-    keyring.seal(placeOf(name), randomBytes(32)),
+    keyring.seal(encryptionContext(name), randomBytes(32)),
   ])
   const { rows } = await db.query<{ value: Buffer }>(`select value from secret where name = $1`, [name])
   const [found] = rows
   if (!found) throw new Error(`the secret ${name} no longer exists`)
-  return keyring.open(placeOf(name), found.value)
+  return keyring.open(encryptionContext(name), found.value)
 }
 
 /** Also false for a database without tables. */
@@ -41,11 +41,11 @@ export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
         `select name, value from secret order by name for update`,
       )
       for (const { name, value } of rows) {
-        const secret = keyring.open(placeOf(name), value)
+        const secret = keyring.open(encryptionContext(name), value)
         if (keyring.isCurrent(value)) continue
         await tx.query(`update secret set value = $2 where name = $1`, [
           name,
-          keyring.seal(placeOf(name), secret),
+          keyring.seal(encryptionContext(name), secret),
         ])
       }
     })

@@ -1,7 +1,7 @@
 import type { Override } from '../../domain/override.ts'
 import type { Versioned } from '../../domain/package-version.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import type { Holder, LiveSubscription } from '../../domain/standing.ts'
+import type { Holder, LiveSubscription } from '../../domain/user-entitlement.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import { allRows, firstRows } from '../connection/merge-answers.ts'

@@ -77,7 +77,7 @@ function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue
   }
 }
 
-interface Stretch {
+interface ScanRange {
   after: number | null
   oldestFirst: boolean
   /** how many rows are looked at: a page costs no more, however rare what is asked for */
@@ -85,20 +85,20 @@ interface Stretch {
 }
 
 /** The rows that an index leads to; what else is asked for is looked for among them. */
-function stretchOf(
+function scanOf(
   appId: string,
   { packageId, userUids }: SubscriptionFilter,
-  { after, oldestFirst, most }: Stretch,
+  { after, oldestFirst, most }: ScanRange,
 ) {
   const values: unknown[] = []
   const take = (value: unknown) => `$${values.push(value)}`
   const order = oldestFirst ? 'seq' : 'seq desc'
-  const stretch = `(select * from subscription where app_id = ${take(appId)}
+  const scan = `(select * from subscription where app_id = ${take(appId)}
     ${after === null ? '' : `and seq ${oldestFirst ? '>' : '<'} ${take(after)}`}
     ${packageId === null ? '' : `and package_id = ${take(packageId)}`}
     ${userUids === null ? '' : `and user_uid = any(${take(userUids)}::bigint[])`}
     order by ${order} limit ${take(most)}) s`
-  return { stretch, order, values }
+  return { scan, order, values }
 }
 
 function wanted(
@@ -132,23 +132,23 @@ export async function filteredSubscriptions(
   db: HomeDb,
   appId: string,
   filter: SubscriptionFilter,
-  from: Stretch,
+  from: ScanRange,
   limit: number,
   now: number,
 ): Promise<Scan<SubscriptionRow>> {
   const look = async (cell: HomeDb): Promise<Scan<SubscriptionRow>> => {
-    const { stretch, order, values } = stretchOf(appId, filter, from)
+    const { scan, order, values } = scanOf(appId, filter, from)
     const found = [...values]
     const take = (value: unknown) => `$${found.push(value)}`
     const at = `${take(timestamp(now))}::timestamptz`
     const { rows } = await cell.query<Read>(
-      `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(cell))} order by s.${order} limit ${take(limit)}`,
+      `${select(at, scan)} where ${wanted(filter, at, take, pastDueIn(cell))} order by s.${order} limit ${take(limit)}`,
       found,
     )
     if (rows.length === limit) return { rows: rows.map(fromRow), scannedTo: null }
-    const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
+    const longer = scanOf(appId, filter, { ...from, most: from.most + 1 })
     const ends = await cell.query<{ seq: number }>(
-      `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
+      `select seq from ${longer.scan} order by ${order} offset ${from.most - 1}`,
       longer.values,
     )
     const [last, next] = ends.rows
@@ -168,12 +168,12 @@ export async function countSubscriptions(
   most: number,
   now: number,
 ): Promise<{ count: number; more: boolean }> {
-  const { stretch, values } = stretchOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
+  const { scan, values } = scanOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
   const take = (value: unknown) => `$${values.push(value)}`
   const at = `${take(timestamp(now))}::timestamptz`
   const { count, looked } = await db.places.each(
     rowOf<{ count: number; looked: number }>({
-      text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${stretch}`,
+      text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${scan}`,
       values,
     }),
     sums(),

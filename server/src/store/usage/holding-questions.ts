@@ -14,23 +14,17 @@ export interface Question {
   testClock: boolean
 }
 
-/** The columns of a subscription or counter are all null where the first is: `packageId` or `periodStart`. */
+/** A row for each counter; where there is none, its columns are null. */
 export type HoldingRow = [
   ord: string,
   version: string,
   now: string,
   uid: string | null,
   overrides: string | null,
-  packageId: string | null,
-  isAddon: string,
-  startedAt: string,
-  anchor: string,
-  quantity: string,
-  version: string,
-  versionAsOf: string,
+  subscriptions: string | null,
   periodStart: string | null,
   used: string,
-  place: string,
+  ref: string,
 ]
 
 /** How long ago a period of each kind may have started, in hours, which are independent of time zones. */

@@ -1,5 +1,5 @@
 import type { Override } from '../../domain/override.ts'
-import type { LiveSubscription } from '../../domain/standing.ts'
+import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
@@ -33,26 +33,18 @@ interface Counter {
  * The rows for one question, given where its parts come from. The period depends on the subscriptions read here; all
  * that is known beforehand is how long ago it may have started. That bound skips the truncation to milliseconds, which
  * would be computed again for every question. `offset 0` keeps the bound inside the index scan: as part of the join,
- * PostgreSQL read every counter of that kind the user ever had, and, with a plan made while the table was new, every live
- * subscription of the app.
+ * PostgreSQL read every counter of that kind the user ever had.
  */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
-left join lateral (
-  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from subscription
-  where app_id = u.app_id and user_uid = u.uid
-    and cancelled_at is null and (cancel_at is null or cancel_at > ${APP_NOW})
-    and (follows is null or started_at <= ${APP_NOW})
-  offset 0) s on true
 left join lateral (
   select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
     and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
 
-const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides,
-  s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity, s.package_version, s.version_as_of, c.period_start, c.used, c.ctid as place`
+const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides, u.subscriptions, c.period_start, c.used, c.ctid`
 
 const MANY = new Prepared<HoldingRow>(
   'read-holdings',
@@ -85,43 +77,51 @@ export async function readHoldings(
 
 export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (Holding | undefined)[] {
   const holdings = new Array<Holding | undefined>(questions)
-  const firsts = new Array<HoldingRow>(questions)
-  for (const row of rows) {
-    const [ord, appVersion, now, uid, overrides, packageId, isAddon, startedAt, anchor] = row
-    const [, , , , , , , , , quantity, version, versionAsOf, periodStart, used, place] = row
+  for (const [ord, version, nowText, uid, overrides, subscriptions, periodStart, used, ref] of rows) {
     const at = Number(ord) - 1
     let holding = holdings[at]
     if (!holding) {
+      const now = parseTimestamp(nowText)
       holding = {
-        version: Number(appVersion),
-        now: parseTimestamp(now),
+        version: Number(version),
+        now,
         uid: uid === null ? null : Number(uid),
         ref: NO_ROW,
-        live: [],
+        live: subscriptions === null ? [] : liveAt(subscriptions, now),
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
       }
       holdings[at] = holding
-      firsts[at] = row
     }
-    // The rows are every subscription times every counter: take each from the rows where the other is the first row's.
-    const [, , , , , firstPackageId, , , , , , , firstPeriodStart] = firsts[at] as HoldingRow
-    if (packageId !== null && periodStart === firstPeriodStart) {
-      holding.live.push({
-        packageId,
-        isAddon: isAddon === 't',
-        startedAt: parseTimestamp(startedAt),
-        anchor: parseTimestamp(anchor),
-        quantity: Number(quantity),
-        version: Number(version),
-        versionAsOf: Number(versionAsOf),
-      })
-    }
-    if (periodStart !== null && packageId === firstPackageId) {
-      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(place) })
-    }
+    if (periodStart !== null)
+      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(ref) })
   }
   return holdings
+}
+
+/** As the database lists it: see `live_subscriptions` in the schema. */
+type ListedSubscription = [
+  packageId: string,
+  isAddon: boolean,
+  startedAt: number,
+  anchor: number,
+  quantity: number,
+  version: number,
+  versionAsOf: number,
+  cancelAt: number | null,
+  isPlanned: boolean,
+]
+
+/** The subscriptions that count at a moment: time alone ends one, and begins one that is planned. */
+function liveAt(subscriptions: string, now: number): LiveSubscription[] {
+  const live: LiveSubscription[] = []
+  for (const listed of JSON.parse(subscriptions) as ListedSubscription[]) {
+    const [packageId, isAddon, startedAt, anchor, quantity, version, versionAsOf, cancelAt, isPlanned] =
+      listed
+    if ((cancelAt !== null && cancelAt <= now) || (isPlanned && startedAt > now)) continue
+    live.push({ packageId, isAddon, startedAt, anchor, quantity, version, versionAsOf })
+  }
+  return live
 }
 
 function read(client: Tx, questions: readonly Question[]): Promise<HoldingRow[]> {

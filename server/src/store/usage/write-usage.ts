@@ -29,8 +29,8 @@ function writing(withNew: boolean): string {
   return `with moved as (
   update usage_counter c set used = m.becomes
   from unnest(${moves})
-    with ordinality as m (${KEY}, place, was, becomes, action, delta, recorded_at, ord)
-  where c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
+    with ordinality as m (${KEY}, tid, was, becomes, action, delta, recorded_at, ord)
+  where c.ctid = m.tid and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
   returning m.*
 ), ledger as (

@@ -51,16 +51,16 @@ export async function usersWithOverride(
   most: number,
 ): Promise<Scan<Overridden>> {
   const look = async (cell: HomeDb): Promise<Scan<Overridden>> => {
-    const stretch = `select uid, id, name, overrides from users
+    const scan = `select uid, id, name, overrides from users
       where app_id = $1 and uid < $2 and overrides is not null order by uid desc`
     const { rows } = await cell.query<Overridden>(
-      `select * from (${stretch} limit $3) u
+      `select * from (${scan} limit $3) u
        where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)
        order by uid desc limit $5`,
       [appId, before, most, featureId, limit],
     )
     if (rows.length === limit) return { rows, scannedTo: null }
-    const ends = await cell.query<{ uid: number }>(`${stretch} offset $3 limit 2`, [appId, before, most - 1])
+    const ends = await cell.query<{ uid: number }>(`${scan} offset $3 limit 2`, [appId, before, most - 1])
     const [last, next] = ends.rows
     return { rows, scannedTo: last && next ? last.uid : null }
   }

@@ -8,22 +8,22 @@ import type { UserRow } from './users.ts'
 export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
 
 /** What a search found a user by, in the order of the results: the beginning of these, or a part of any of them. */
-export const FOUND_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
-type FoundBy = (typeof FOUND_BY)[number]
+export const MATCHED_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
+type MatchedBy = (typeof MATCHED_BY)[number]
 
 /** Where a search continues: after this key among those found by that. */
 export interface SearchCursor {
-  by: FoundBy
+  by: MatchedBy
   key: string
   uid: number
 }
 
-export type FoundUser = ListedUser & { by: FoundBy; key: string }
+export type UserMatch = ListedUser & { by: MatchedBy; key: string }
 
 export const LISTED = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
 
 /** As indexed: byte by byte, and only the beginning of an address or a name. */
-const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
+const KEYS: Record<Exclude<MatchedBy, 'part'>, string> = {
   id: `id collate "C"`,
   email: `left(lower(email), 128) collate "C"`,
   billingId: `billing_id collate "C"`,
@@ -31,7 +31,7 @@ const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
 }
 const BEGINNINGS = Object.keys(KEYS) as (keyof typeof KEYS)[]
 /** Compared in lower case. */
-const FOLDED: ReadonlySet<FoundBy> = new Set(['email', 'name'])
+const FOLDED: ReadonlySet<MatchedBy> = new Set(['email', 'name'])
 
 /** Appended to a prefix, it sorts after everything that starts with the prefix. */
 const LAST = '\u{10ffff}'
@@ -39,7 +39,7 @@ const LAST = '\u{10ffff}'
 /** The columns of a found user. */
 const COLUMNS = 'uid, id, billing_id, name, email, metadata, created_at'
 type Row = [
-  by: FoundBy,
+  by: MatchedBy,
   key: string,
   uid: string,
   id: string,
@@ -60,7 +60,7 @@ interface Search {
   byPart: number
 }
 
-/** A statement, and the values for its places in their order. */
+/** A statement, and the values of its parameters in order. */
 interface Statement {
   prepared: Prepared<Row>
   values: ((search: Search) => string | number)[]
@@ -68,17 +68,17 @@ interface Statement {
 
 const statements = new Map<string, Statement>()
 
-function statementFor(after: FoundBy | null, byPart: boolean): Statement {
+function statementFor(after: MatchedBy | null, byPart: boolean): Statement {
   const name = `search-users-${byPart ? 'part-' : ''}${after ? `after-${after}` : 'all'}`
   const statement = statements.get(name) ?? newStatement(name, after, byPart)
   statements.set(name, statement)
   return statement
 }
 
-function newStatement(name: string, after: FoundBy | null, byPart: boolean): Statement {
+function newStatement(name: string, after: MatchedBy | null, byPart: boolean): Statement {
   const values: Statement['values'] = [({ appId }) => appId, ({ limit }) => limit]
   const take = (value: (search: Search) => string | number) => `$${values.push(value)}`
-  const takePlace = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
+  const takeCursor = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
   const left = after === 'part' ? [] : BEGINNINGS.slice(after === null ? 0 : BEGINNINGS.indexOf(after))
   const ranges = left.map((by) => {
     const key = KEYS[by]
@@ -86,7 +86,7 @@ function newStatement(name: string, after: FoundBy | null, byPart: boolean): Sta
     const [from, to] = [take(prefix), take((search) => prefix(search) + LAST)]
     let rest = ''
     if (after === by) {
-      const [afterKey, afterUid] = takePlace()
+      const [afterKey, afterUid] = takeCursor()
       rest = `and (${key}, uid) > (${afterKey} collate "C", ${afterUid})`
     }
     return `(select '${by}' as by, ${key} as key, ${COLUMNS} from users
@@ -94,8 +94,8 @@ function newStatement(name: string, after: FoundBy | null, byPart: boolean): Sta
       order by ${key}, uid limit $2)`
   })
   if (byPart) {
-    const place = after === 'part' ? takePlace() : [`''`, '0']
-    const asked = [take(({ text }) => text), take((search) => search.byPart), ...place]
+    const cursor = after === 'part' ? takeCursor() : [`''`, '0']
+    const asked = [take(({ text }) => text), take((search) => search.byPart), ...cursor]
     ranges.push(`(select 'part' as by, key, ${COLUMNS} from users_with_part($1, ${asked.join(', ')}, $2))`)
   }
   const text = `select * from (${ranges.join(' union all ')}) found limit $2`
@@ -114,25 +114,25 @@ export async function searchUsers(
   after: SearchCursor | null,
   limit: number,
   byPart: number,
-): Promise<FoundUser[]> {
+): Promise<UserMatch[]> {
   if (after?.by === 'part' && byPart === 0) return []
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
-  const place = after ?? { key: '', uid: 0 }
-  const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
+  const cursor = after ?? { key: '', uid: 0 }
+  const search = { appId, text, folded: text.toLowerCase(), after: cursor, limit, byPart }
   const find = async (cell: HomeDb) => {
     const rows = await prepared.runOn(
       cell,
       values.map((value) => String(value(search))),
     )
-    return rows.map(foundUser)
+    return rows.map(matchOf)
   }
   return db.places.each(find, firstRows(limit, inOrder))
 }
 
-const inOrder = (a: FoundUser, b: FoundUser): number =>
-  FOUND_BY.indexOf(a.by) - FOUND_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
+const inOrder = (a: UserMatch, b: UserMatch): number =>
+  MATCHED_BY.indexOf(a.by) - MATCHED_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
 
-const foundUser = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): FoundUser => ({
+const matchOf = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): UserMatch => ({
   by,
   key,
   uid: Number(uid),

@@ -81,9 +81,9 @@ export async function usersWithoutPlan(
   now: number,
 ): Promise<Scan<ListedUser>> {
   const look = async (cell: HomeDb): Promise<Scan<ListedUser>> => {
-    const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
+    const scan = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
     const { rows } = await cell.query<ListedUser>(
-      `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
+      `select ${LISTED} from (${scan}) u where not exists (select from subscription s
          where s.app_id = u.app_id and s.user_uid = u.uid and s.cancelled_at is null
            and (s.cancel_at is null or s.cancel_at > $4) and (s.follows is null or s.started_at <= $4))
        order by uid desc limit $5`,

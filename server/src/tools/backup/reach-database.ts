@@ -50,7 +50,7 @@ export async function reach(
 }
 
 /** The database of an installation whose service is stopped, and cannot start until this is done. */
-export async function reachAlone(
+export async function reachStopped(
   { database, dataDir }: Installation,
   undo: Undo,
   say: (line: string) => void,

@@ -21,8 +21,8 @@ export function takeBackup(
     const session = await pool.connect()
     try {
       const owner = await databaseId(session)
-      const alone = await joinBackups(session, () => removePartials(path, owner))
-      if (!alone && (await partialsOf(path, owner)).length > 0)
+      const isOnly = await joinBackups(session, () => removePartials(path, owner))
+      if (!isOnly && (await partialsOf(path, owner)).length > 0)
         throw new StartError(`Another process is writing a backup to ${path}. Retry when it is done.`)
       return await writeBackup({ path, owner }, contents, watch, undo)
     } finally {

@@ -150,11 +150,13 @@ create table users (
   created_at  timestamptz(3) not null default now(),
   -- Exceptions, by feature id. In this row because every check reads it anyway.
   overrides   json,
+  -- The subscriptions that are not cancelled, for the same reason: see live_subscriptions. Triggers keep it up to date.
+  subscriptions  json,
   -- Previous ids and when they were given up, [{ id, until }]: rows written under them belong to this user too.
   former_ids  jsonb,
   primary key (app_id, uid),
   unique (app_id, id)
-);
+) with (fillfactor = 85);  -- room on the page for the next version, so that a change of subscriptions touches no index
 create unique index users_billing_id on users (app_id, billing_id) where billing_id is not null;
 create index users_with_overrides on users (app_id, uid) where overrides is not null;
 
@@ -333,6 +335,38 @@ create index subscription_started on subscription (app_id, started_at, seq);
 create index subscription_ended on subscription (app_id, (coalesce(cancelled_at, cancel_at)), seq)
   where coalesce(cancelled_at, cancel_at) is not null;
 create index subscription_trial on subscription (app_id, trial_ends_at, seq) where trial_ends_at is not null;
+
+create function ms_of(moment timestamptz) returns bigint language sql immutable parallel safe as $$
+  select (extract(epoch from moment) * 1000)::bigint
+$$;
+
+-- What access depends on, as a list for each subscription: read by store/usage/read-holdings.ts. Those that have ended or
+-- not yet begun by their own times are included, since time alone changes no row.
+create function live_subscriptions(of_app text, of_user bigint) returns json language plpgsql stable as $$
+begin
+  return (
+    select json_agg(json_build_array(package_id, is_addon, ms_of(started_at), ms_of(anchor), quantity,
+      package_version, version_as_of, ms_of(cancel_at), follows is not null) order by seq)
+    from subscription where app_id = of_app and user_uid = of_user and cancelled_at is null);
+end $$;
+
+-- Each user is locked before their subscriptions are read: the statement after the lock sees what was committed meanwhile.
+create function note_subscriptions() returns trigger language plpgsql as $$
+begin
+  perform from users where (app_id, uid) in (select app_id, user_uid from changed)
+    order by app_id, uid for no key update;
+  update users u set subscriptions = n.subscriptions
+  from (select app_id, user_uid, live_subscriptions(app_id, user_uid) as subscriptions
+        from (select distinct app_id, user_uid from changed) c) n
+  where u.app_id = n.app_id and u.uid = n.user_uid and u.subscriptions::text is distinct from n.subscriptions::text;
+  return null;
+end $$;
+create trigger subscription_added after insert on subscription referencing new table as changed
+  for each statement execute function note_subscriptions();
+create trigger subscription_changed after update on subscription referencing new table as changed
+  for each statement execute function note_subscriptions();
+create trigger subscription_removed after delete on subscription referencing old table as changed
+  for each statement execute function note_subscriptions();
 
 ----------------------------------------------------------------------------------------------------------------------
 -- Usage
@@ -903,12 +937,6 @@ create function bucket_of(app_id text, user_id text) returns int language sql im
   select (get_byte(h, 0) << 2) | (get_byte(h, 1) >> 6)
   from (select sha256(convert_to(app_id || chr(31) || user_id, 'UTF8')) as h) hashed
 $$;
-
--- Makes a writer start again: the user whose rows it would have written is in another cell.
-create function user_moved_away() returns int language plpgsql as $$
-begin
-  raise serialization_failure using message = 'the user was moved to another cell';
-end $$;
 
 -- Who has a billing id: with several cells, no index of one table can tell.
 create table user_billing_id (

@@ -1,6 +1,6 @@
 /**
  * Invariants
- * - A standing depends on the live subscriptions only, not on their order.
+ * - An entitlement depends on the live subscriptions only, not on their order.
  * - The base plan decides: its anchor always, its reset period wherever it grants the feature.
  * - The first reason that applies is given: user, feature, subscription, package.
  */
@@ -10,7 +10,7 @@ import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
 import type { Override } from './override.ts'
 import type { ResetPeriod } from './period.ts'
-import { type Holder, type LiveSubscription, standingOf } from './standing.ts'
+import { type Holder, type LiveSubscription, userEntitlement } from './user-entitlement.ts'
 
 const NOW = Date.UTC(2024, 4, 20)
 const BASE_ANCHOR = Date.UTC(2024, 0, 31)
@@ -98,7 +98,7 @@ describe('gap: canUseFeature, why there is no access', () => {
     ['a package that the catalogue lacks', 'calls', liveOf('gone'), 'NOT_IN_PACKAGE'],
     ['a name of Object.prototype', 'constructor', liveOf('basic'), 'FEATURE_NOT_FOUND'],
   ])('%s', (_, featureId, live, code) => {
-    expect(standingOf(CATALOGUE, featureId, live && has(live), NOW)).toEqual({ kind: 'none', code })
+    expect(userEntitlement(CATALOGUE, featureId, live && has(live), NOW)).toEqual({ kind: 'none', code })
   })
 })
 
@@ -125,8 +125,8 @@ describe('spec §1 a feature is either binary or consumable', () => {
       { budget: 12, overageEnabled: false, resetPeriod: 'WEEK' },
     ],
   ])('%s with %j', (featureId, ids, expected) => {
-    const standing = standingOf(CATALOGUE, featureId, has(liveOf(...ids)), NOW)
-    expect(standing.kind === 'metered' ? standing.allowance : standing).toEqual(expected)
+    const entitlement = userEntitlement(CATALOGUE, featureId, has(liveOf(...ids)), NOW)
+    expect(entitlement.kind === 'metered' ? entitlement.allowance : entitlement).toEqual(expected)
   })
 })
 
@@ -139,7 +139,7 @@ describe('gap: periods count from the base plan', () => {
     ['calls', ['bare', 'addon-calls'], '2024-05-20', '2024-05-21'],
     ['seats', ['basic', 'addon-seats'], '2024-01-31', '2025-01-31'],
   ])('%s with %j: %s to %s', (featureId, ids, start, end) => {
-    expect(standingOf(CATALOGUE, featureId, has(liveOf(...ids)), NOW)).toMatchObject({
+    expect(userEntitlement(CATALOGUE, featureId, has(liveOf(...ids)), NOW)).toMatchObject({
       kind: 'metered',
       anchor: BASE_ANCHOR,
       period: { start: utc(start), end: utc(end) },
@@ -147,7 +147,7 @@ describe('gap: periods count from the base plan', () => {
   })
 
   it('the period is the one that contains now', () => {
-    const at = (iso: string) => standingOf(CATALOGUE, 'calls', has(liveOf('basic')), utc(iso))
+    const at = (iso: string) => userEntitlement(CATALOGUE, 'calls', has(liveOf('basic')), utc(iso))
     expect(at('2024-02-28')).toMatchObject({ period: { start: utc('2024-01-31') } })
     expect(at('2024-02-29')).toMatchObject({ period: { start: utc('2024-02-29') } })
   })
@@ -162,7 +162,7 @@ describe('gap: a quantity multiplies the limits of its package', () => {
     ['unlimited', 3, null],
   ])('%s, %i times: %s', (packageId, quantity, budget) => {
     const live = liveOf(packageId).map((subscription) => ({ ...subscription, quantity }))
-    expect(standingOf(CATALOGUE, 'calls', has(live), NOW)).toMatchObject({ allowance: { budget } })
+    expect(userEntitlement(CATALOGUE, 'calls', has(live), NOW)).toMatchObject({ allowance: { budget } })
   })
 })
 
@@ -178,11 +178,11 @@ describe('gap: an override and the packages', () => {
     reason: null,
     ...more,
   })
-  const standing = (live: LiveSubscription[], set: Override) =>
-    standingOf(CATALOGUE, set.featureId, { live, overrides: [set] }, NOW)
+  const entitlement = (live: LiveSubscription[], set: Override) =>
+    userEntitlement(CATALOGUE, set.featureId, { live, overrides: [set] }, NOW)
 
   it('adds to what they grant, counted as they say', () => {
-    expect(standing(liveOf('basic'), override())).toMatchObject({
+    expect(entitlement(liveOf('basic'), override())).toMatchObject({
       allowance: { budget: 105, resetPeriod: 'MONTH' },
       anchor: BASE_ANCHOR,
       byOverride: true,
@@ -190,7 +190,7 @@ describe('gap: an override and the packages', () => {
   })
 
   it('grants a feature without a subscription, counted from its own start', () => {
-    expect(standing([], override())).toEqual({
+    expect(entitlement([], override())).toEqual({
       kind: 'metered',
       allowance: { budget: 5, overageEnabled: false, resetPeriod: 'DAY' },
       anchor: NOW - 36 * HOUR,
@@ -198,19 +198,22 @@ describe('gap: an override and the packages', () => {
       byOverride: true,
     })
     const granted = override({ featureId: 'export', mode: 'GRANT', limit: null })
-    expect(standing([], granted)).toEqual({ kind: 'binary', byOverride: true })
+    expect(entitlement([], granted)).toEqual({ kind: 'binary', byOverride: true })
   })
 
   it.each(['calls', 'export'])('denies %s, whatever the packages grant', (featureId) => {
     const denied = override({ featureId, mode: 'DENY', limit: null })
-    expect(standing(liveOf('basic'), denied)).toEqual({ kind: 'none', code: 'DENIED' })
-    expect(standing([], denied)).toEqual({ kind: 'none', code: 'DENIED' })
+    expect(entitlement(liveOf('basic'), denied)).toEqual({ kind: 'none', code: 'DENIED' })
+    expect(entitlement([], denied)).toEqual({ kind: 'none', code: 'DENIED' })
   })
 
   it('no longer counts once it has expired', () => {
     const denied = override({ mode: 'DENY', limit: null, expiresAt: NOW })
-    expect(standing(liveOf('basic'), denied)).toMatchObject({ allowance: { budget: 100 }, byOverride: false })
-    expect(standing([], denied)).toEqual({ kind: 'none', code: 'NO_SUBSCRIPTION' })
+    expect(entitlement(liveOf('basic'), denied)).toMatchObject({
+      allowance: { budget: 100 },
+      byOverride: false,
+    })
+    expect(entitlement([], denied)).toEqual({ kind: 'none', code: 'NO_SUBSCRIPTION' })
   })
 })
 
@@ -222,8 +225,8 @@ it('gap: the order in which the live subscriptions are read decides nothing', ()
       fc.constantFrom('calls', 'seats', 'export', 'unused'),
       (shuffled, featureId) => {
         const asRead = [...shuffled]
-        const expected = standingOf(CATALOGUE, featureId, has(live), NOW)
-        expect(standingOf(CATALOGUE, featureId, has(shuffled), NOW)).toEqual(expected)
+        const expected = userEntitlement(CATALOGUE, featureId, has(live), NOW)
+        expect(userEntitlement(CATALOGUE, featureId, has(shuffled), NOW)).toEqual(expected)
         expect(shuffled).toEqual(asRead)
       },
     ),

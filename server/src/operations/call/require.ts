@@ -16,25 +16,25 @@ import { findUser, lockUser, lockUserByUid, type UserRow } from '../../store/use
 // Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
 // would choke on some of them.
 
-export async function foundCatalogue(db: HomeDb, appId: string): Promise<Catalogue> {
+export async function requireCatalogue(db: HomeDb, appId: string): Promise<Catalogue> {
   const app = isIdentifier(appId) ? await loadApp(db, appId) : null
   if (!app) throw appNotFound(appId)
   return app.catalogue
 }
 
-export function foundFeature(catalogue: Catalogue, id: string): CataloguedFeature {
+export function requireFeature(catalogue: Catalogue, id: string): CataloguedFeature {
   const feature = catalogue.features.get(id)
   if (!feature) throw featureNotFound(id)
   return feature
 }
 
-export function foundPackage(catalogue: Catalogue, id: string): Package {
+export function requirePackage(catalogue: Catalogue, id: string): Package {
   const found = catalogue.packages.get(id)
   if (!found) throw packageNotFound(id)
   return found
 }
 
-export async function foundUser(db: HomeDb, appId: string, id: string): Promise<UserRow> {
+export async function requireUser(db: HomeDb, appId: string, id: string): Promise<UserRow> {
   const user = isIdentifier(id) ? await findUser(db, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
@@ -65,7 +65,7 @@ export function withLockedUid<T>(
   return tx.places.ofUid(appId, uid, async (db) => ((await lockUserByUid(db, appId, uid)) ? work(db) : null))
 }
 
-export async function foundSubscription(
+export async function requireSubscription(
   db: HomeDb,
   appId: string,
   id: string,

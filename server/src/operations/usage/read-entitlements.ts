@@ -2,27 +2,27 @@ import type { Catalogue } from '../../domain/catalogue.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
-import { standingOf } from '../../domain/standing.ts'
+import { userEntitlement } from '../../domain/user-entitlement.ts'
 import { type AppCache, type CachedApp, refusalOf } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
 import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
-import type { FoundStanding, PendingUsage, StandingQuestion } from '../call/hot-paths.ts'
+import type { EntitlementQuestion, EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 
 /**
  * Answers all questions with one statement; if PostgreSQL refuses it because of some data, each with its own, so that
  * only the one concerned fails. Inside a transaction, which such an error aborts, all of them fail.
  */
-export function readStandings(
+export function readEntitlements(
   store: UsageStore,
   apps: AppCache,
   client: Tx,
-  questions: readonly StandingQuestion[],
+  questions: readonly EntitlementQuestion[],
   how: Reading = {},
-): Promise<BatchResult<FoundStanding>[]> {
+): Promise<BatchResult<EntitlementState>[]> {
   const answers = readTogether(store, apps, client, questions, how)
   if (how.inTransaction || questions.length === 1) return answers
   return answers.catch((error) => {
@@ -31,7 +31,7 @@ export function readStandings(
   })
 }
 
-export const questionOf = ({ caller, event: { userId, featureId } }: PendingUsage): StandingQuestion => ({
+export const questionOf = ({ caller, event: { userId, featureId } }: PendingUsage): EntitlementQuestion => ({
   caller,
   userId,
   featureId,
@@ -50,10 +50,10 @@ async function readOneByOne(
   store: UsageStore,
   apps: AppCache,
   client: Tx,
-  questions: readonly StandingQuestion[],
+  questions: readonly EntitlementQuestion[],
   how: Reading,
-): Promise<BatchResult<FoundStanding>[]> {
-  const answers: BatchResult<FoundStanding>[] = []
+): Promise<BatchResult<EntitlementState>[]> {
+  const answers: BatchResult<EntitlementState>[] = []
   for (const question of questions) {
     try {
       answers.push(...(await readTogether(store, apps, client, [question], how)))
@@ -73,10 +73,10 @@ async function readTogether(
   store: UsageStore,
   apps: AppCache,
   client: Tx,
-  questions: readonly StandingQuestion[],
+  questions: readonly EntitlementQuestion[],
   { inTransaction = false, queue }: Reading,
-): Promise<BatchResult<FoundStanding>[]> {
-  const answers = new Array<BatchResult<FoundStanding>>(questions.length)
+): Promise<BatchResult<EntitlementState>[]> {
+  const answers = new Array<BatchResult<EntitlementState>>(questions.length)
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
@@ -88,7 +88,7 @@ async function readTogether(
     const guesses = new Map<string, CachedApp | undefined>()
     const topics = new Map<string, Topic>()
     const topicOf = open.map((i) => {
-      const question = questions[i] as StandingQuestion
+      const question = questions[i] as EntitlementQuestion
       const { appId } = question.caller
       const { userId, featureId } = question
       // Invalid ids are looked up too, and may contain anything: the length prefix keeps keys distinct.
@@ -119,7 +119,7 @@ async function readTogether(
     const again: number[] = []
     const reloaded = new Map<string, CachedApp | null>()
     for (const [k, i] of open.entries()) {
-      const question = questions[i] as StandingQuestion
+      const question = questions[i] as EntitlementQuestion
       const topic = topicOf[k]
       if (!topic) continue
       const holding = holdings[topic.from]
@@ -156,11 +156,11 @@ interface Topic {
   guess: CachedApp | undefined
   /** the index of its first row among those requested */
   from: number
-  found: BatchResult<FoundStanding> | null
+  found: BatchResult<EntitlementState> | null
 }
 
 /** One row to request, or one for each reset period the feature is granted with. */
-function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: CachedApp): void {
+function ask(asked: Question[], { caller, userId, featureId }: EntitlementQuestion, guess?: CachedApp): void {
   const { appId } = caller
   const feature = guess?.catalogue.features.get(featureId)
   const user = idOf(userId)
@@ -190,18 +190,18 @@ async function hasOtherLayout(
 
 function stand(
   catalogue: Catalogue,
-  { featureId }: StandingQuestion,
+  { featureId }: EntitlementQuestion,
   asked: readonly Question[],
   holdings: readonly (Holding | undefined)[],
   from: number,
   holding: Holding,
-): FoundStanding {
+): EntitlementState {
   const { uid, now } = holding
   const holder = uid === null ? null : holding
-  const standing = standingOf(catalogue, featureId, holder, now)
-  const decided = { featureId, standing, holder, catalogue, now, uid }
-  if (standing.kind !== 'metered') return { ...decided, used: 0, counter: null, counted: false }
-  const { allowance, period } = standing
+  const entitlement = userEntitlement(catalogue, featureId, holder, now)
+  const decided = { featureId, entitlement, holder, catalogue, now, uid }
+  if (entitlement.kind !== 'metered') return { ...decided, used: 0, counter: null, counted: false }
+  const { allowance, period } = entitlement
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)

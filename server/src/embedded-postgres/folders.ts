@@ -116,7 +116,7 @@ async function copyOut(packageDir: string, home: string): Promise<string> {
   const manifest = await readFile(join(packageDir, 'package.json'), 'utf8')
   const target = join(home, `postgres-${(JSON.parse(manifest) as { version: string }).version}`)
   await makeHome(home)
-  await putInPlace(target, 'package.json', async (temp) => {
+  await createAtomically(target, 'package.json', async (temp) => {
     await cp(join(packageDir, 'native'), join(temp, 'native'), { recursive: true, verbatimSymlinks: true })
     await writeFile(join(temp, 'package.json'), manifest)
     await healSymlinks(temp)
@@ -145,7 +145,7 @@ const entriesBelow = async (folder: string) =>
  * Fills a folder beside `target` and renames it into place, so that `target` is never seen half made. Of several
  * concurrent makers one wins, and the others use its result; `mark` is a file that a finished folder has.
  */
-export async function putInPlace(
+export async function createAtomically(
   target: string,
   mark: string,
   fill: (temp: string) => Promise<void>,
@@ -177,7 +177,7 @@ export async function clearLeftovers(target: string): Promise<void> {
  * Where the cluster of a data folder is, and who owns it. It is in the data folder, unless the server runs as root and
  * PostgreSQL's account cannot get there: then a file in the data folder says where.
  */
-export async function placeCluster(
+export async function locateCluster(
   dataDir: string,
   log: Log,
   { osUser = null, home = sharedHome }: { osUser?: string | null; home?: string } = {},
@@ -225,13 +225,13 @@ export async function placeCluster(
       `PostgreSQL runs as user ${account.uid}, who cannot access the database in ${cluster}. Make its parent folders accessible (chmod o+x), or set TOLLGATE_DATA_DIR to another folder.`,
     )
 
-  const place = await assignPlace(pointer, home).catch(() => undefined)
-  if (!place || !(await canEnter(place, account)))
+  const assigned = await assignFolder(pointer, home).catch(() => undefined)
+  if (!assigned || !(await canEnter(assigned, account)))
     throw new StartError(
       `PostgreSQL cannot run as root, and user ${account.uid} can access neither ${folder} nor ${home}. Set TOLLGATE_DATA_DIR to a folder accessible to all users, or run the server as a regular user.`,
     )
-  log(`The database is stored in ${place} because user ${account.uid} cannot access ${folder}`)
-  return { cluster: join(place, 'postgres'), account }
+  log(`The database is stored in ${assigned} because user ${account.uid} cannot access ${folder}`)
+  return { cluster: join(assigned, 'postgres'), account }
 }
 
 const pointerOf = (folder: string) => join(folder, 'postgres-location')
@@ -241,31 +241,31 @@ export const clusterOf = async (folder: string): Promise<string> =>
   join((await readPointer(pointerOf(folder))) ?? folder, 'postgres')
 
 async function readPointer(pointer: string): Promise<string | undefined> {
-  const place = await readFile(pointer, 'utf8').catch((error) => {
+  const folder = await readFile(pointer, 'utf8').catch((error) => {
     if (code(error) === 'ENOENT') return undefined
     throw error
   })
-  if (place === undefined) return undefined
-  if (!existsSync(place.trim()))
+  if (folder === undefined) return undefined
+  if (!existsSync(folder.trim()))
     throw new StartError(
-      `According to ${pointer}, the database is in ${place.trim()}, which does not exist. Restore that folder, or delete ${pointer} to start with an empty database.`,
+      `According to ${pointer}, the database is in ${folder.trim()}, which does not exist. Restore that folder, or delete ${pointer} to start with an empty database.`,
     )
-  return place.trim()
+  return folder.trim()
 }
 
-async function assignPlace(pointer: string, home: string): Promise<string> {
+async function assignFolder(pointer: string, home: string): Promise<string> {
   await makeHome(home)
-  const place = join(home, randomName())
-  await mkdir(place)
-  await chmod(place, 0o755)
+  const folder = join(home, randomName())
+  await mkdir(folder)
+  await chmod(folder, 0o755)
   const draft = `${pointer}.${randomName()}`
   try {
-    await writeFile(draft, `${place}\n`)
+    await writeFile(draft, `${folder}\n`)
     // Unlike a rename, a link does not replace what another starter has written in the meantime.
     await link(draft, pointer)
-    return place
+    return folder
   } catch (error) {
-    await rm(place, { recursive: true })
+    await rm(folder, { recursive: true })
     const assigned = code(error) === 'EEXIST' ? await readPointer(pointer) : undefined
     if (assigned === undefined) throw error
     return assigned

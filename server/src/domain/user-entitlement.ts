@@ -22,8 +22,8 @@ export interface Holder {
   overrides: readonly Override[] | null
 }
 
-/** How a user stands towards a feature: what `canUseFeature`, `recordUsage` and `showUsage` all start from. */
-export type Standing =
+/** What a user may do with a feature now. `canUseFeature`, `recordUsage` and `showUsage` all start from it. */
+export type UserEntitlement =
   | {
       kind: 'none'
       code: 'USER_NOT_FOUND' | 'FEATURE_NOT_FOUND' | 'NO_SUBSCRIPTION' | 'NOT_IN_PACKAGE' | 'DENIED'
@@ -32,12 +32,12 @@ export type Standing =
   | { kind: 'metered'; allowance: Allowance; anchor: number; period: Period; byOverride: boolean }
 
 /** `holder` is null for a user who does not exist. */
-export function standingOf(
+export function userEntitlement(
   catalogue: Catalogue,
   featureId: string,
   holder: Holder | null,
   now: number,
-): Standing {
+): UserEntitlement {
   if (holder === null) return { kind: 'none', code: 'USER_NOT_FOUND' }
   const feature = catalogue.features.get(featureId)
   if (!feature) return { kind: 'none', code: 'FEATURE_NOT_FOUND' }
