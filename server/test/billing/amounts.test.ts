@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Answer, Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // Money is counted in whole minor units. One charge is at most 999,999,999,999 of them, and every answer with an amount
@@ -9,12 +10,8 @@ import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 const MOST = 999_999_999_999
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
 })

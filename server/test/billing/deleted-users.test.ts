@@ -1,35 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { schemaOfUser } from '../harness/one-cell.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // A user who pays is deleted: what the provider charges ends first, and what it reports later brings nobody back.
 
 const SECRET = 'whsec_of_these_tests'
 const DELETE = 'mutation ($id: String!) { deleteUser(id: $id) { id } }'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
 let unregister: () => void
 /** ann's, in this shop alone */
 let email: string
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`

@@ -1,25 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { type FollowedShop, openFollowedShop } from './followed-shop.ts'
 import { jobsDone } from './jobs-done.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // What is changed at Stripe, by its own dashboard or customer portal, and what that comes to here.
 
 const DAY = 86_400
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
 let here: FollowedShop
-beforeAll(async () => {
-  stripe = await startStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   here = await openFollowedShop(server, stripe)
 })

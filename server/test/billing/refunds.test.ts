@@ -1,29 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { Refusal } from '../stripe/refusals.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { Customers } from './customers.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 import { NOTICES } from './stripe-shop.ts'
 
 // What becomes of a subscription whose payment is refunded or disputed at Stripe.
 
 const SECRET = 'whsec_of_these_tests'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
 let customers: Customers
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 
 const explained = async (): Promise<string> => {
   const { explain } = await shop.dashboard.data(

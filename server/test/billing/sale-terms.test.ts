@@ -1,12 +1,11 @@
 import type Stripe from 'stripe'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { subscriptionOf } from '../stripe/invoices.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { FAILING_CARD, GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // Payment links that may be tried before they are paid, and links that take promotion codes.
 
@@ -14,18 +13,9 @@ const SECRET = 'whsec_of_these_tests'
 const START = Date.UTC(2090, 0, 15)
 const DAY = 86_400_000
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe({ now: START / 1000 })
 let shop: SandboxShop
 let unregister: () => void
-beforeAll(async () => {
-  stripe = await startStripe({ now: START / 1000 })
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   shop = await openSandboxShop(server, { testClock: true })
   await shop.dashboard.data(

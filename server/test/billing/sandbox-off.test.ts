@@ -1,22 +1,19 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { startService } from '../../src/service.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { REAL_CLOCKS } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // Whoever has a link of the sandbox gets what it is for without paying. Off is off, at the moment of the payment.
 
-let server: TestServer
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer({ env: MASTER_KEY_SETTINGS })
-})
-afterAll(() => server?.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
 })

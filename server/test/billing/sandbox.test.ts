@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sandboxProvider } from '../../src/billing/sandbox/sandbox.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { openTestPool } from '../harness/store.ts'
 import { jobsDone } from './jobs-done.ts'
 import {
@@ -17,12 +18,8 @@ import {
 
 // The whole way of a payment from outside, over HTTP: link, page, notice, subscription, access.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server, { testClock: true })
   await shop.advance('2090-01-31T12:00:00Z')

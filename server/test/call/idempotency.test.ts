@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import { mutate } from '../../src/operations/call/mutate.ts'
 import type { Service } from '../../src/operations/call/service.ts'
@@ -13,16 +13,13 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Client, Variables } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants: with one key an effect happens once, and a repeated request gets the first answer, to the byte; with that
 // key nothing else is ever done.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
+const server = shared(startTestServer)
 
 async function textOf(client: Client, query: string, variables: Variables = {}): Promise<string> {
   return (await client.post(JSON.stringify({ query, variables }))).text()

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import { type Client, type Data, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { API_KEY, adminClient, OWNER, spawnServer } from '../harness/server.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { fillVersions, type Migrated, migrateAndKill } from '../schema/migration-under-kills.ts'
 
-let servers: Servers
+const servers = shared(() => openServers(2))
 /** as each of the two serves it */
 let dashboards: [Client, Client]
 beforeAll(async () => {
-  servers = await openServers(2)
   dashboards = [servers.app.dashboard, await signedIn(servers.url(1), OWNER)]
 })
-afterAll(() => servers.close())
 
 describe('gap: versions on two processes', () => {
   it('both answer alike at every instant while the clock passes the ends of periods', async () => {

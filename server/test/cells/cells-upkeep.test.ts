@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { addCells, allOf, evenly, half, moveBuckets, removeCell } from '../../src/operations/upkeep/cells.ts'
 import { distribute, moveToWorker } from '../../src/operations/upkeep/remote-cells.ts'
 import { migrateJobs } from '../../src/start/background.ts'
@@ -14,18 +14,18 @@ import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { withContents } from '../../src/tools/backup/contents.ts'
 import { load } from '../../src/tools/backup/load.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
 import { createDatabase, createEmptyDatabase, directly, rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { API_KEY, adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const log = pino({ level: 'silent' })
 const quiet = () => {}
 
 describe('what looks after several cells', () => {
-  let cells: CellServers
+  const cells = shared(openCellServers)
   beforeAll(async () => {
-    cells = await openCellServers()
     const users = Array.from({ length: 20 }, (_, i) => `u${i}`)
     await createUsers(cells.app.admin, users)
     for (const id of users) {
@@ -34,7 +34,6 @@ describe('what looks after several cells', () => {
     }
     await cells.spread(4)
   })
-  afterAll(() => cells.close())
 
   it('loads the sample and removes it again', async () => {
     await createApp(cells.servers[0], 'sampled')

@@ -1,23 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells.ts'
 import { bucketOf } from '../../src/store/cells/cells.ts'
 import { readBuckets } from '../../src/store/cells/move-users.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
 import type { Data } from '../harness/client.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import type { TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const quiet = () => {}
 
 describe('users who are spread over cells', () => {
-  let cells: CellServers
-  beforeAll(async () => {
-    cells = await openCellServers()
-  })
-  afterAll(() => cells.close())
+  const cells = shared(openCellServers)
 
   /** Users who use something all the time, on both servers, until it is stopped; and what they should have used. */
   async function use30(prefix: string) {

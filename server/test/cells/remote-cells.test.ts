@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { moveBuckets } from '../../src/operations/upkeep/cells.ts'
 import { distribute, moveToWorker } from '../../src/operations/upkeep/remote-cells.ts'
 import { bucketOf } from '../../src/store/cells/cells.ts'
 import { findWorkers, nameOfWorker, workersOfCells } from '../../src/store/cells/remote-cells.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
 import type { Data } from '../harness/client.ts'
 import { createDatabase } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import type { TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Cells on other servers, by Citus. Two of the four cells of such a run are on workers.
 
@@ -26,15 +27,13 @@ if (!hasCitus)
   console.log('Not run without a Citus cluster (TOLLGATE_TEST_CITUS_URL): cells on other servers.')
 
 describe.runIf(hasCitus)('gap: cells on other servers', () => {
-  let cells: CellServers
+  const cells = shared(() => openCellServers(createDatabase()))
   const users = Array.from({ length: 24 }, (_, i) => `u${i}`)
   beforeAll(async () => {
-    cells = await openCellServers(createDatabase())
     await createUsers(cells.app.admin, users)
     for (const id of users)
       await cells.app.admin.data(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
   })
-  afterAll(() => cells?.close())
 
   const schemaOfUser = async (id: string) => (await cells.cellsOfUser(id))[0] ?? ''
   const isRemote = (schema: string) => schema === 'c2' || schema === 'c3'

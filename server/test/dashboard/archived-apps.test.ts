@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit/audit.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import { addActivity } from '../../src/store/usage/activity.ts'
@@ -7,16 +7,13 @@ import { claimKey } from '../../src/store/usage/idempotency.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf, WAITING } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: an archived app refuses what is new and goes on answering; one that is deleted leaves nothing behind.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const newApp = () => newArchivingApp(server)
 

@@ -1,21 +1,18 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { BY_HAND } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
 import { WAITING } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: what is archived refuses what is new and changes nothing for who has it; what anything refers to is never
 // deleted, whoever comes at the same moment.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const newApp = () => newArchivingApp(server)
 const ARCHIVED = 'Package is archived. Restore it in the dashboard or choose another package.'

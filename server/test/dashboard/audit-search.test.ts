@@ -1,20 +1,19 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_MUTATIONS } from '../../src/operations/registry/registry.ts'
 import { auditEntry, newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { type Client, type Data, dashboardClient, signedIn, type Variables } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie } from '../harness/import.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(() => startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } }))
 let world: World
 beforeAll(async () => {
-  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } })
   world = await furnishWorld(server, { ...server, id: 'default' })
 })
-afterAll(() => server?.stop())
 
 const LOG = `query ($appId: String, $actorKind: ActorKind, $who: String, $operation: String, $subjectId: String,
     $from: String, $to: String, $first: Int, $after: String) {

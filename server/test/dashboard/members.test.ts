@@ -1,17 +1,14 @@
 import { availableParallelism } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { INVITATION_HOURS, PASSWORD_RESET_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
 import { passwordWork } from '../../src/operations/members/password-work.ts'
 import { type Client, type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf, untilSomebodyWaits, WAITING, withConnection } from '../harness/database.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 let now = Date.now()
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ clocks: { wall: () => now } })
-})
-afterAll(() => server?.stop())
+const server = shared(() => startTestServer({ clocks: { wall: () => now } }))
 
 const PASSWORD = 'a good password'
 const INVITE = `mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { id email role url expiresAt } }`

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 import { type Answer, Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { type ExampleCall, exampleCalls } from '../harness/example-calls.ts'
-import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Who may do what, written out: nothing here is read from the table that the server goes by.
 
@@ -182,9 +183,8 @@ const isMutation = ({ query }: ExampleCall) => query.startsWith('mutation')
 const PASSWORD = 'a good password'
 const emailOf = (role: string) => `the-${role.toLowerCase()}@example.com`
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   for (const role of MEMBERS) {
     const { inviteMember } = await server.dashboard.data(
       'mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { url } }',
@@ -196,7 +196,6 @@ beforeAll(async () => {
     )
   }
 })
-afterAll(() => server?.stop())
 
 /** In a session of their own. */
 const as = async (role: string): Promise<Client> =>

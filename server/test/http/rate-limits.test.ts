@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/settings/config.ts'
 import { type Answer, Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { movable } from '../harness/clocks.ts'
-import { API_KEY, adminClient, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, adminClient, OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 /** So slow that nothing flows in while a test runs. */
 const SLOW = {
@@ -16,7 +17,7 @@ const SLOW = {
 }
 
 const time = movable()
-let server: TestServer
+const server = shared(() => startTestServer({ env: SLOW, clocks: { monotonic: time.monotonic } }))
 let addresses = 0
 
 /** A caller from an address of its own, through a proxy. */
@@ -46,11 +47,6 @@ async function newKey(): Promise<string> {
   )
   return createApiKey.secret
 }
-
-beforeAll(async () => {
-  server = await startTestServer({ env: SLOW, clocks: { monotonic: time.monotonic } })
-})
-afterAll(() => server?.stop())
 
 describe('gap: rate limits of a key', () => {
   it('say what is left, and refuse with 200, RATE_LIMITED and when to retry', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop, SUCCESS } from '../billing/sandbox-shop.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
@@ -6,16 +6,13 @@ import type { Data } from '../harness/client.ts'
 import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // A user who leaves traces in every table that can have any is deleted, and everything is searched for them.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
 
 const sql = <Row extends Data>(text: string, values: unknown[] = []) =>
   rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)

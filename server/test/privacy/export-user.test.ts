@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from '../billing/sandbox-shop.ts'
 import type { Data } from '../harness/client.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
 beforeAll(async () => {
-  server = await startTestServer()
   shop = await openSandboxShop(server)
 })
-afterAll(() => server?.stop())
 
 const EXPORT = 'query ($id: String!, $after: String) { exportUser(id: $id, after: $after) }'
 

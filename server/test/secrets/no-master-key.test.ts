@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { encrypt } from '../../src/store/secrets/keyring.ts'
 import { Client } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const ACCOUNT = 'source enabled keyHint webhookSecrets'
 
 describe('gap: DATABASE_URL without a master key', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer({ env: { STRIPE_SECRET_KEY: 'sk_test_1234' } })
-  })
-  afterAll(() => server?.stop())
+  const server = shared(() => startTestServer({ env: { STRIPE_SECRET_KEY: 'sk_test_1234' } }))
 
   const query = <Row extends object>(text: string, values: unknown[] = []) =>
     rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)

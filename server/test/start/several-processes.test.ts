@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 
 // What one process has answered, every other process knows: no answer is ever stale.
 
 describe('two processes on one database', () => {
-  let servers: Servers
+  const servers = shared(() => openServers(2))
   beforeAll(async () => {
-    servers = await openServers(2)
     await publishPackage(servers.app, 'plan', { call: { limit: 1000 } })
     await createUsers(servers.admin(0), ['ann'])
     await servers.admin(0).data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
   })
-  afterAll(() => servers.close())
 
   const checkOn = async (process: number) => {
     const { canUseFeature } = await servers

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Grant, publishPackage } from '../harness/catalogue.ts'
 import type { Client, Data } from '../harness/client.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { EXPORTING, type Exception, Life, PLANS, type Reach, Shelf } from './lived-by-hand.ts'
 
 // One user's life, at random, on a test clock that is walked up to and over every boundary: plans are taken, changed now
@@ -20,12 +21,11 @@ const DAY = 86_400_000
 const BEGIN = Date.parse('2091-01-31T10:30:00Z')
 const LIVES = Number(process.env.TOLLGATE_LIVES ?? 20)
 
-let servers: Servers
+const servers = shared(() => openServers(2))
 let admins: [Client, Client]
 let clock = BEGIN
 const shelf = new Shelf()
 beforeAll(async () => {
-  servers = await openServers(2)
   const { dashboard } = servers.app
   const { createApiKey } = await dashboard.data(`mutation {
     createApp(id: "walked", name: "Walked", testClock: true) { id }
@@ -45,7 +45,6 @@ beforeAll(async () => {
   }
   await walkTo(BEGIN)
 })
-afterAll(() => servers?.close())
 
 async function walkTo(time: number): Promise<void> {
   clock = time

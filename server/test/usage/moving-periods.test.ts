@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop } from '../billing/sandbox-shop.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // The current period may start before one that has already been counted in: an anchor moves when a plan is paid for,
 // and a clock may be set back. Every call is about the period that contains now, and finds what was counted in it.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await clockedApp(server)
 })
