@@ -33,10 +33,7 @@ async function newWorld(side: Side, used: number, limit: number): Promise<World>
   const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
   const input = { userId: 'ann', featureId: 'calls', delta: used, action: 'SET', idempotencyKey: 'first' }
   const world = await furnishWorld(server, app, { text: side, limit })
-  await world.admin.data(
-    'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
-    { input },
-  )
+  await world.admin.call('recordUsage', { input })
   return world
 }
 
@@ -175,9 +172,9 @@ describe('credentials and keys', () => {
 
   it('spec §4 mutation rule 7: a user token names its app and its user, and is no key', async () => {
     const tokenOf = async (side: Side) => {
-      const { generateUserToken } = await worlds[side].admin.data(
-        'mutation { generateUserToken(userId: "ann") { token } }',
-      )
+      const generateUserToken = await worlds[side].admin.call('generateUserToken { token }', {
+        userId: 'ann',
+      })
       return String(generateUserToken.token)
     }
     const tokens = { left: await tokenOf('left'), right: await tokenOf('right') }

@@ -57,9 +57,7 @@ async function newApp() {
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
     generateUserToken(userId: "ann") { token }
   }`)
-  const { createApiKey } = await one.dashboard.data(
-    `mutation { createApiKey(appId: "${id}", name: "k") { id secret } }`,
-  )
+  const createApiKey = await one.dashboard.call('createApiKey { id secret }', { appId: id, name: 'k' })
   const withToken = [one, other].map(
     ({ url }) => new Client(`${url}/client/graphql`, { Authorization: generateUserToken.token }),
   )

@@ -16,10 +16,8 @@ it('gap: statements: the billing of a list of subscriptions is read at once', as
     if (/from provider_subscription|join provider_subscription/.test(text)) reads++
     return undefined
   })
-  const { subscriptions } = await server.dashboard.data(
-    `query ($appId: String!) {
-      subscriptions(appId: $appId) { rows { userId package { id } billing { provider ref status } } }
-    }`,
+  const subscriptions = await server.dashboard.call(
+    'subscriptions { rows { userId package { id } billing { provider ref status } } }',
     { appId: shop.id },
   )
   stop()

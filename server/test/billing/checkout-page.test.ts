@@ -46,12 +46,12 @@ async function open(
   userId: string | null,
   options: BrowserContextOptions = {},
 ): Promise<string> {
-  const { generateSubscriptionLink } = await shop.admin.data(
-    `mutation ($templateId: String!, $userId: String, $base: String!, $back: String!) {
-      generateSubscriptionLink(templateId: $templateId, userId: $userId, successUrl: $base, cancelUrl: $back) { url }
-    }`,
-    { templateId: template, userId, base: `${shopUrl}/paid?a=1`, back: `${shopUrl}/back` },
-  )
+  const generateSubscriptionLink = await shop.admin.call('generateSubscriptionLink { url }', {
+    templateId: template,
+    userId,
+    successUrl: `${shopUrl}/paid?a=1`,
+    cancelUrl: `${shopUrl}/back`,
+  })
   const context = await browser.newContext(options)
   context.setDefaultTimeout(PATIENCE_MS)
   page = await context.newPage()

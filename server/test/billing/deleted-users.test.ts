@@ -23,25 +23,15 @@ let email: string
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`
-  await shop.dashboard.data(
-    `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { email: "${email}" }) { id } }`,
-  )
+  await shop.dashboard.call('updateUser', { appId: shop.id, id: 'ann', input: { email } })
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 })
 afterEach(() => unregister())
 
 async function sellAtStripe(): Promise<void> {
-  await shop.dashboard.data(
-    `mutation ($appId: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled } }`,
-    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-  )
+  await shop.useStripe(stripe, SECRET)
   for (const name of ['plan', 'pro']) {
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $name: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id } }`,
-      { appId: shop.id, name, id: stripe.sell({ name, amount: 1500, interval: 'month' }).id },
-    )
+    await shop.importPrice(name, stripe.sell({ name, amount: 1500, interval: 'month' }).id)
   }
 }
 
@@ -201,9 +191,7 @@ describe('gap: deleteUser, of a user who pays', () => {
     const deleted = await Promise.all(
       people.map(async ({ id, email }) => {
         const { admin } = shop
-        await admin.data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
-          input: { id, email },
-        })
+        await admin.call('createUser', { input: { id, email } })
         const bought = await shop.link('plan', id)
         const ask = (text: string) => admin.ask(`mutation { ${text} }`)
         const asked = [
@@ -249,9 +237,7 @@ describe('gap: deleteUser, of ids that were used before', () => {
     await update('ann', 'id: "anna"')
     // Another millisecond, so that the two are told apart.
     await delay(5)
-    await dashboard.data(
-      `mutation { createUser(appId: "${appId}", input: { id: "ann", name: "Second Ann" }) { id } }`,
-    )
+    await dashboard.call('createUser', { appId, input: { id: 'ann', name: 'Second Ann' } })
     await admin.data(DELETE, { id: 'anna' })
     expect(await found('First Ann', '"anna"')).toEqual([])
     expect(await audited()).toEqual([

@@ -18,20 +18,13 @@ beforeEach(async () => {
   shop = await openSandboxShop(server)
 })
 
-const set = async (provider: string, input: object) => {
-  const { setProviderAccount } = await shop.dashboard.data(
-    `mutation ($appId: String!, $provider: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: $provider, input: $input) { enabled warning }
-    }`,
-    { appId: shop.id, provider, input },
-  )
-  return setProviderAccount
-}
+const set = async (provider: string, input: object) =>
+  shop.dashboard.call('setProviderAccount { enabled warning }', { appId: shop.id, provider, input })
 
 const sandbox = async () => {
-  const { providerAccounts } = await shop.dashboard.data(
-    `{ providerAccounts(appId: "${shop.id}") { provider enabled warning } }`,
-  )
+  const providerAccounts = await shop.dashboard.call('providerAccounts { provider enabled warning }', {
+    appId: shop.id,
+  })
   return providerAccounts.find(({ provider }: { provider: string }) => provider === 'sandbox')
 }
 

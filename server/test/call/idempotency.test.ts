@@ -101,9 +101,7 @@ const used = (count: number) => ({ canUseFeature: { consumption: { used: count }
 async function cancelAll(): Promise<void> {
   const { subscriptions } = await app.admin.data('{ subscriptions { id } }')
   for (const { id } of subscriptions) {
-    await app.dashboard.data(
-      `mutation { cancelSubscription(appId: "${app.id}", id: "${id}", atPeriodEnd: false) { id } }`,
-    )
+    await app.dashboard.call('cancelSubscription', { appId: app.id, id, atPeriodEnd: false })
   }
 }
 
@@ -180,9 +178,7 @@ describe('an Idempotency-Key elsewhere', () => {
   it('gap: idempotency: queries neither use nor take a key', async () => {
     const read = () => keyed('k').data(`{ ${USED} }`)
     expect(await read()).toEqual(used(4))
-    await app.admin.data(
-      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { recorded } }',
-    )
+    await app.admin.call('recordUsage', { input: { userId: 'ann', featureId: 'call', delta: 2 } })
     expect(await read()).toEqual(used(6))
     await keyed('k').data('mutation { createUser(input: { id: "eve" }) { id } }')
     expect(await read()).toEqual(used(6))

@@ -34,9 +34,10 @@ const goBack = () =>
   )
 
 async function newKey(): Promise<{ id: string; client: Client }> {
-  const { createApiKey } = await server.dashboard.data(
-    'mutation { createApiKey(appId: "default", name: "k") { id secret } }',
-  )
+  const createApiKey = await server.dashboard.call('createApiKey { id secret }', {
+    appId: 'default',
+    name: 'k',
+  })
   return { id: createApiKey.id, client: adminClient(server.url, createApiKey.secret) }
 }
 const revoke = (id: string) =>

@@ -33,9 +33,10 @@ const publishLimit = (limit: number) =>
   )
 
 const budgetOn = async ({ admin }: TestServer): Promise<number> => {
-  const { canUseFeature } = await admin.data(
-    '{ canUseFeature(userId: "ann", featureId: "calls") { consumption { budget } } }',
-  )
+  const canUseFeature = await admin.call('canUseFeature { consumption { budget } }', {
+    userId: 'ann',
+    featureId: 'calls',
+  })
   return canUseFeature.consumption.budget
 }
 
@@ -142,9 +143,10 @@ describe('the catalogue in memory', () => {
 
 describe('keys in memory', () => {
   async function newKey(): Promise<{ id: string; secret: string; client: Client }> {
-    const { createApiKey } = await one.dashboard.data(
-      'mutation { createApiKey(appId: "default", name: "short-lived") { id secret } }',
-    )
+    const createApiKey = await one.dashboard.call('createApiKey { id secret }', {
+      appId: 'default',
+      name: 'short-lived',
+    })
     return { ...createApiKey, client: adminClient(other.url, createApiKey.secret) }
   }
   const revoke = (id: string) =>

@@ -37,15 +37,15 @@ describe('what looks after several cells', () => {
 
   it('loads the sample and removes it again', async () => {
     await createApp(cells.servers[0], 'sampled')
-    const { loadSample } = await cells.servers[0].dashboard.data(
-      'mutation { loadSample(appId: "sampled") { users subscriptions } }',
-    )
+    const loadSample = await cells.servers[0].dashboard.call('loadSample { users subscriptions }', {
+      appId: 'sampled',
+    })
     expect(loadSample.users).toBeGreaterThan(100)
     expect(await cells.cellsWith('subscription', `app_id = 'sampled'`)).toEqual(['c0', 'c1', 'c2', 'c3'])
     expect(await unbalancedCounters(cells.pool)).toBe(0)
-    const { removeSample } = await cells.servers[0].dashboard.data(
-      'mutation { removeSample(appId: "sampled") { users kept } }',
-    )
+    const removeSample = await cells.servers[0].dashboard.call('removeSample { users kept }', {
+      appId: 'sampled',
+    })
     expect(removeSample).toEqual({ users: loadSample.users, kept: [] })
     for (const table of ['users', 'subscription', 'usage_counter', 'usage_ledger'])
       expect(await cells.cellsWith(table, `app_id = 'sampled'`)).toEqual([])
@@ -57,9 +57,11 @@ describe('what looks after several cells', () => {
       admin,
       Array.from({ length: 20 }, (_, i) => `d${i}`),
     )
-    await cells.servers[0].dashboard.data(
-      'mutation { updateUser(appId: "doomed", id: "d0", input: { billingId: "cus_doomed" }) { id } }',
-    )
+    await cells.servers[0].dashboard.call('updateUser', {
+      appId: 'doomed',
+      id: 'd0',
+      input: { billingId: 'cus_doomed' },
+    })
     const noted = `select from user_billing_id where billing_id = 'cus_doomed'`
     expect((await cells.pool.query(noted)).rowCount).toBe(1)
     await admin.data('mutation { deleteUser(id: "d0") { id } }')

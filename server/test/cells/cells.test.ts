@@ -113,12 +113,7 @@ describe('users who are spread over cells', () => {
     await createUsers(cells.app.admin, ids)
     const seen: string[] = []
     for (let after: string | null = null; ; ) {
-      const { users }: Data = await cells.app.admin.data(
-        'query ($after: String) { users(first: 7, after: $after) { id } }',
-        {
-          after,
-        },
-      )
+      const users: Data = await cells.app.admin.call('users { id }', { first: 7, after })
       if (users.length === 0) break
       seen.push(...users.map(({ id }: Data) => id))
       after = users.at(-1).id
@@ -136,9 +131,9 @@ describe('users who are spread over cells', () => {
       name = `anna-${i}`
       expect(await cells.usedBy(cells.servers[1].admin, name)).toBe(5 + i)
       await cells.record(cells.app.admin, name)
-      const { subscriptions } = await cells.app.admin.data(
-        `{ subscriptions(userId: "${name}") { package { id } userId } }`,
-      )
+      const subscriptions = await cells.app.admin.call('subscriptions { package { id } userId }', {
+        userId: name,
+      })
       expect(subscriptions.map((s: Data) => [s.package.id, s.userId])).toEqual([
         ['plan', name],
         ['more', name],
@@ -164,9 +159,7 @@ describe('users who are spread over cells', () => {
       }),
     )
     for (let i = 0; i < 25; i++) {
-      await cells.app.admin.data(
-        `mutation { updateUser(id: "${name}", input: { id: "runner-${i}" }) { id } }`,
-      )
+      await cells.app.admin.call('updateUser', { id: name, input: { id: `runner-${i}` } })
       name = `runner-${i}`
     }
     going = false
@@ -214,12 +207,16 @@ describe('users who are spread over cells', () => {
     const { users } = await cells.app.admin.data('{ users(first: 500) { id billingId } }')
     const holder = users.find(({ billingId }: Data) => billingId === 'cus_4')
     const next = ids.find((id) => id !== holder.id)
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${holder.id}", input: { billingId: null }) { id } }`,
-    )
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${next}", input: { billingId: "cus_4" }) { id } }`,
-    )
+    await cells.app.dashboard.call('updateUser', {
+      appId: 'default',
+      id: holder.id,
+      input: { billingId: null },
+    })
+    await cells.app.dashboard.call('updateUser', {
+      appId: 'default',
+      id: next,
+      input: { billingId: 'cus_4' },
+    })
   })
 
   it('records several users in one request with a key, all or nothing, once', async () => {

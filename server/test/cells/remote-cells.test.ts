@@ -88,19 +88,16 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     await createUsers(cells.app.admin, ['anna'])
     // PostgreSQL stores it and refuses to look into it.
     const metadata = { note: 'a\u0000b', half: '\ud800' }
-    await cells.app.admin.data(
-      'mutation ($metadata: JSON!) { updateUser(id: "anna", input: { metadata: $metadata }) { id } }',
-      { metadata },
-    )
+    await cells.app.admin.call('updateUser', { id: 'anna', input: { metadata } })
     await cells.app.admin.data('mutation { subscribe(userId: "anna", packageIds: ["plan", "more"]) { id } }')
     const homes = new Set<string>()
     for (let i = 0, name = 'anna'; i < 12; i++) {
       await cells.app.admin.data(`mutation { updateUser(id: "${name}", input: { id: "anna-${i}" }) { id } }`)
       name = `anna-${i}`
       expect(await cells.record(cells.servers[1].admin, name)).toBe(i + 1)
-      const { subscriptions } = await cells.app.admin.data(
-        `{ subscriptions(userId: "${name}") { package { id } userId } }`,
-      )
+      const subscriptions = await cells.app.admin.call('subscriptions { package { id } userId }', {
+        userId: name,
+      })
       expect(subscriptions.map((s: Data) => [s.package.id, s.userId])).toEqual([
         ['plan', name],
         ['more', name],
@@ -174,9 +171,7 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
 
   it('erases a user of another server', async () => {
     const id = (await remoteUsers()).at(-1) ?? ''
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${id}", input: { billingId: "cus_gone" }) { id } }`,
-    )
+    await cells.app.dashboard.call('updateUser', { appId: 'default', id, input: { billingId: 'cus_gone' } })
     await cells.app.admin.data(`mutation { deleteUser(id: "${id}") { id } }`)
     users.splice(users.indexOf(id), 1)
     expect(await cells.cellsOfUser(id)).toEqual([])

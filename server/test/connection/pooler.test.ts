@@ -208,9 +208,10 @@ describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
       const users = Array.from({ length: 10 }, (_, i) => createUsers(server.admin, [`more-${i}`]))
       for (const { errors } of await Promise.all(calls)) expect(errors).toBeUndefined()
       await Promise.all(users)
-      const { showUsage } = await server.admin.data(
-        '{ showUsage(userId: "ada", featureId: "calls") { current { consumption { used } } } }',
-      )
+      const showUsage = await server.admin.call('showUsage { current { consumption { used } } }', {
+        userId: 'ada',
+        featureId: 'calls',
+      })
       expect(showUsage.current.consumption.used).toBe(20)
       const pool = open(url, { max: 6 })
       const all = await Promise.all(Array.from({ length: 6 }, () => left(pool)))

@@ -63,12 +63,11 @@ describe('gap: archiving an app', () => {
       { id: 'bob' },
     ])
 
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "calls") { access consumption { used } } }',
-    )
+    await admin.call('recordUsage', { input: { userId: 'ann', featureId: 'calls', delta: 4 } })
+    const canUseFeature = await admin.call('canUseFeature { access consumption { used } }', {
+      userId: 'ann',
+      featureId: 'calls',
+    })
     expect(canUseFeature).toEqual({ access: true, consumption: { used: 4 } })
     await admin.data('mutation { updateUser(id: "bob", input: {name: "Bob"}) { id } }')
     const [held] = (await admin.data('{ subscriptions(userId: "ann") { id } }')).subscriptions
@@ -122,8 +121,9 @@ describe('gap: deleting an app', () => {
     )
     const paying = `The app "${id}" has 1 paid subscription. Cancel the subscriptions, and wait for the payment links to expire.`
     expect(await refused(remove(id))).toBe(paying)
-    const { appUse } = await server.dashboard.data(
-      `{ appUse(appId: "${id}") { users subscriptions ledgerEntries features packages keys paid openLinks refusal } }`,
+    const appUse = await server.dashboard.call(
+      'appUse { users subscriptions ledgerEntries features packages keys paid openLinks refusal }',
+      { appId: id },
     )
     expect(appUse).toEqual({
       ...{ users: 2, subscriptions: 1, ledgerEntries: 0, features: 2, packages: 2 },
@@ -137,9 +137,7 @@ describe('gap: deleting an app', () => {
 
   it('refuses its keys at once and leaves nothing but the entry of who did it', async () => {
     const { id, admin, change } = await newApp()
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
+    await admin.call('recordUsage', { input: { userId: 'ann', featureId: 'calls', delta: 4 } })
     await change('archiveApp(archived: true)')
     await server.dashboard.data(remove(id))
     const error = await admin.error('{ canUseFeature(userId: "ann", featureId: "calls") { access } }')
@@ -150,9 +148,9 @@ describe('gap: deleting an app', () => {
     for (const table of ['users', 'subscription', 'usage_ledger', 'package', 'audit_entry', 'api_key']) {
       expect(await inDatabase(`select from ${table} where app_id = $1`, [id]), table).toEqual([])
     }
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(first: 1) { rows { appId operation subjectId } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { appId operation subjectId } }', {
+      first: 1,
+    })
     expect(auditLog.rows).toEqual([{ appId: null, operation: 'deleteApp', subjectId: id }])
     // The id is free again, and what comes under it starts with nothing.
     await createApp(server, id)

@@ -137,8 +137,9 @@ describe('gap: the audit log', () => {
     for (const gone of ['deleted the feature Seat', 'deleted the package Gold', 'created the user zoe']) {
       expect(named(gone), gone).toEqual([])
     }
-    const { auditLog } = await server.dashboard.data(
-      `{ auditLog(first: 100, operation: "removeMember") { rows { sentence parts { text subject { id } } } } }`,
+    const auditLog = await server.dashboard.call(
+      'auditLog { rows { sentence parts { text subject { id } } } }',
+      { first: 100, operation: 'removeMember' },
     )
     expect(auditLog.rows[0].parts).toEqual([
       { text: 'removed the member removemember@example.com', subject: null },
@@ -216,9 +217,10 @@ describe('gap: the audit log', () => {
       await server.dashboard.data(`mutation { ${operation}(appId: "audited", id: "one") { state } }`)
       expect(await latest()).toMatchObject({ operation, ...about })
       await vi.waitFor(async () => {
-        const { userImport } = await server.dashboard.data(
-          '{ userImport(appId: "audited", id: "one") { state } }',
-        )
+        const userImport = await server.dashboard.call('userImport { state }', {
+          appId: 'audited',
+          id: 'one',
+        })
         expect(userImport.state).toBe(done)
       }, PATIENCE_MS)
     }

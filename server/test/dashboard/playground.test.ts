@@ -50,10 +50,8 @@ describe('gap: the playground', () => {
     ]
     for (const [userId, featureId, delta, code, last] of ROWS) {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId, featureId, delta })
-      const { canUseFeature } = await admin.data(
-        `query ($userId: String!, $featureId: String!, $delta: Int) {
-          canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) {
-            access reason reasonCode consumption { used budget } } }`,
+      const canUseFeature = await admin.call(
+        'canUseFeature { access reason reasonCode consumption { used budget } }',
         { userId, featureId, delta },
       )
       expect(explain, code).toMatchObject(canUseFeature)
@@ -93,10 +91,10 @@ describe('gap: the playground', () => {
     await app.advance('2091-03-10T00:00:00Z')
     const told = async (featureId: string) => {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
-      const { canUseFeature } = await admin.data(
-        `query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { access reason reasonCode } }`,
-        { featureId },
-      )
+      const canUseFeature = await admin.call('canUseFeature { access reason reasonCode }', {
+        userId: 'ann',
+        featureId,
+      })
       expect(explain).toMatchObject(canUseFeature)
       return explain.steps.slice(2).map(({ step, passed, text }: Data) => `${step} ${passed}: ${text}`)
     }

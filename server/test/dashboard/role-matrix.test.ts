@@ -186,14 +186,11 @@ const emailOf = (role: string) => `the-${role.toLowerCase()}@example.com`
 const server = shared(startTestServer)
 beforeAll(async () => {
   for (const role of MEMBERS) {
-    const { inviteMember } = await server.dashboard.data(
-      'mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { url } }',
-      { email: emailOf(role), role },
-    )
-    await dashboardClient(server.url).data(
-      'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
-      { token: new URL(inviteMember.url).hash.split('=')[1], password: PASSWORD },
-    )
+    const inviteMember = await server.dashboard.call('inviteMember { url }', { email: emailOf(role), role })
+    await dashboardClient(server.url).call('acceptInvitation', {
+      token: new URL(inviteMember.url).hash.split('=')[1],
+      password: PASSWORD,
+    })
   }
 })
 
@@ -283,13 +280,17 @@ describe('gap: roles', () => {
       createUser(input: {id: "ada", email: "ada@example.com"}) { id }
       setOverride(input: {userId: "ada", featureId: "calls", mode: UNLIMITED}) { mode }
     }`)
-    const { recordUsages } = await editor.data(
-      'mutation { recordUsages(inputs: [{userId: "ada", featureId: "calls", delta: 1}, {userId: "ada", featureId: "calls", delta: 2}]) { recorded } }',
-    )
+    const recordUsages = await editor.call('recordUsages { recorded }', {
+      inputs: [
+        { userId: 'ada', featureId: 'calls', delta: 1 },
+        { userId: 'ada', featureId: 'calls', delta: 2 },
+      ],
+    })
     expect(recordUsages).toEqual([{ recorded: true }, { recorded: true }])
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(appId: "noted", first: 5) { rows { memberEmail operation subjectId } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { memberEmail operation subjectId } }', {
+      appId: 'noted',
+      first: 5,
+    })
     expect(auditLog.rows).toEqual(
       ['recordUsage ada', 'recordUsage ada', 'setOverride ada', 'createUser ada', 'createFeature calls'].map(
         (row) => {

@@ -52,10 +52,13 @@ describe('gap: what publishing would do to many', () => {
        where app_id = 'default' and substr(id, 2)::int < $1`,
       [SUBSCRIBERS],
     )
-    await app.dashboard.data(
-      `mutation { editPackage(appId: "default", id: "plan", input: { features: [
-        { id: "calls", entitlement: { limit: 5, resetPeriod: NEVER } }, { id: "seats" }] }) { id } }`,
-    )
+    await app.dashboard.call('editPackage', {
+      appId: 'default',
+      id: 'plan',
+      input: {
+        features: [{ id: 'calls', entitlement: { limit: 5, resetPeriod: 'NEVER' } }, { id: 'seats' }],
+      },
+    })
   })
 
   it(`${SUBSCRIBERS} subscribers: all are counted and all who lose are listed, in bounded memory`, async () => {
@@ -64,9 +67,9 @@ describe('gap: what publishing would do to many', () => {
     expect(losing.length).toBeGreaterThan(0)
     const { dashboard } = servers.app
     await withinMb(crowd.pid, 30, async () => {
-      const { publishPreview } = await dashboard.data(
-        `{ publishPreview(appId: "default", packageId: "plan", first: 500) { subscribers gain lose
-          features { featureId gain lose } touched { next rows { userId } } } }`,
+      const publishPreview = await dashboard.call(
+        'publishPreview { subscribers gain lose features { featureId gain lose } touched { next rows { userId } } }',
+        { appId: 'default', packageId: 'plan', first: 500 },
       )
       expect(publishPreview).toMatchObject({
         subscribers: SUBSCRIBERS,

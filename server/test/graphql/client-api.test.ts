@@ -32,11 +32,7 @@ beforeAll(async () => {
 })
 
 async function tokenOf(userId: string): Promise<string> {
-  const { generateUserToken } = await server.admin.data(
-    'mutation ($userId: String!) { generateUserToken(userId: $userId) { token } }',
-    { userId },
-  )
-  return generateUserToken.token
+  return (await server.admin.call('generateUserToken { token }', { userId })).token
 }
 
 const clientApi = (headers: Record<string, string>) => new Client(`${server.url}/client/graphql`, headers)

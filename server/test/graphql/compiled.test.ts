@@ -31,9 +31,7 @@ beforeAll(async () => {
   // What a job does meanwhile would make two answers differ.
   await holdJobs(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { stripe })
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'ann' })
   user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
 })
 

@@ -175,9 +175,7 @@ describe('long lists', () => {
   })
 
   it('spec §4: the packages of a long list come whole', async () => {
-    const { subscriptions } = await app(101).data(
-      'query { subscriptions { status package { id name features { id } } } }',
-    )
+    const subscriptions = await app(101).call('subscriptions { status package { id name features { id } } }')
     expect(subscriptions).toHaveLength(202)
     expect(new Set(subscriptions.map((s: object) => JSON.stringify(s)))).toEqual(
       new Set(

@@ -29,9 +29,7 @@ beforeAll(async () => {
   await furnish(server)
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
   subscription = subscriptions[0].id
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'ann' })
   user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
   cookie = await sessionCookie(server)
   stopWatching = watchStatements(({ text, values }) => {

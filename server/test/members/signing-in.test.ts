@@ -197,9 +197,9 @@ describe('spec §5: API keys', () => {
     const admin = adminClient(server.url, key.secret)
     expect(await admin.data('{ features { id } }')).toEqual({ features: [] })
 
-    const { apiKeys } = await server.dashboard.data(
-      '{ apiKeys(appId: "keys") { id name prefix createdAt revokedAt } }',
-    )
+    const apiKeys = await server.dashboard.call('apiKeys { id name prefix createdAt revokedAt }', {
+      appId: 'keys',
+    })
     expect(apiKeys).toContainEqual({
       id: key.id,
       name: 'key',

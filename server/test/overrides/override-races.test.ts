@@ -77,10 +77,7 @@ describe('gap: overrides under race', () => {
         ),
       )
       expect(answers.filter(({ errors }) => errors)).toEqual([])
-      const { overrides } = await servers.app.admin.data(
-        'query ($userId: String!) { overrides(userId: $userId) { featureId limit } }',
-        { userId },
-      )
+      const overrides = await servers.app.admin.call('overrides { featureId limit }', { userId })
       const kept = overrides.map(({ featureId, limit }: Data) => `${featureId} ${limit}`).sort()
       expect(kept).toEqual(features.map((featureId, i) => `${featureId} ${i}`))
     }

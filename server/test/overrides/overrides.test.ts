@@ -48,12 +48,7 @@ async function set(featureId: string, mode: string, more: Variables = {}): Promi
 }
 
 const remove = async (featureId: string): Promise<Data | null> =>
-  (
-    await app.admin.data(
-      'mutation ($featureId: String!) { removeOverride(userId: "ann", featureId: $featureId) { mode limit } }',
-      { featureId },
-    )
-  ).removeOverride
+  await app.admin.call('removeOverride { mode limit }', { userId: 'ann', featureId })
 
 const list = async (): Promise<Data[]> =>
   (await app.admin.data('{ overrides(userId: "ann") { featureId mode limit } }')).overrides
@@ -385,9 +380,7 @@ it('gap: the note is never shown to the user', async () => {
   const note = 'they threatened to leave'
   await set('seat', 'REPLACE', { limit: 3, reason: note })
   await set('audit', 'DENY', { reason: note })
-  const { generateUserToken } = await app.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await app.admin.call('generateUserToken { token }', { userId: 'ann' })
   const page = new Client(`${server.url}/client/graphql`, {
     Authorization: `Bearer ${generateUserToken.token}`,
   })

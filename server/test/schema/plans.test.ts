@@ -77,9 +77,7 @@ async function everyStatement(): Promise<Statement[]> {
     return undefined
   })
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "u2") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'u2' })
   const idOf = { feature: 'f1', package: 'a2', user: 'u2', subscription: subscriptions[0].id }
   const values = {
     userId: 'u2',

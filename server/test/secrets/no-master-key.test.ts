@@ -58,9 +58,7 @@ describe('gap: DATABASE_URL without a master key', () => {
     expect(await stripeOf('earlier')).toMatchObject(account)
     await server.dashboard.data(setStripe('earlier', 'enabled: false, dropPreviousWebhookSecret: true'))
     expect(await stripeOf('earlier')).toMatchObject({ ...account, enabled: false, webhookSecrets: 1 })
-    await server.dashboard.data(
-      'mutation { removeProviderAccount(appId: "earlier", provider: "stripe") { source } }',
-    )
+    await server.dashboard.call('removeProviderAccount', { appId: 'earlier', provider: 'stripe' })
     expect(await stripeOf('earlier')).toMatchObject({ source: 'NONE', keyHint: null })
   })
 
@@ -71,9 +69,11 @@ describe('gap: DATABASE_URL without a master key', () => {
     const client = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
     expect(await client.data('{ me { id } }')).toEqual({ me: { id: 'ann' } })
     expect(await stripeOf('default')).toMatchObject({ source: 'ENVIRONMENT', enabled: true, keyHint: '1234' })
-    const { setProviderAccount } = await server.dashboard.data(
-      'mutation { setProviderAccount(appId: "default", provider: "sandbox", input: { enabled: false }) { enabled } }',
-    )
+    const setProviderAccount = await server.dashboard.call('setProviderAccount { enabled }', {
+      appId: 'default',
+      provider: 'sandbox',
+      input: { enabled: false },
+    })
     expect(setProviderAccount).toEqual({ enabled: false })
   })
 })

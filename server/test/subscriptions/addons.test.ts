@@ -42,9 +42,7 @@ const trial = (app: ClockedApp, packageId: string, until = trialEnd, next: strin
 const subscribe = (app: ClockedApp, packageId: string) =>
   app.admin.ask(`mutation { subscribe(userId: "ann", packageIds: ["${packageId}"]) { id } }`)
 const idOf = async (app: ClockedApp, packageId: string): Promise<string> => {
-  const { subscriptions } = await app.admin.data(
-    '{ subscriptions(userId: "ann") { id status package { id } } }',
-  )
+  const subscriptions = await app.admin.call('subscriptions { id status package { id } }', { userId: 'ann' })
   const found = subscriptions.find((s: Data) => s.package.id === packageId && s.status === 'ACTIVE')
   return found?.id ?? 'none'
 }

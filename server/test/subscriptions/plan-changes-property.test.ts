@@ -33,9 +33,7 @@ beforeAll(async () => {
   }`)
   admins = [servers.admin(0, createApiKey.secret), servers.admin(1, createApiKey.secret)]
   const app = { id: 'walked', admin: admins[0], dashboard }
-  await admins[0].data(
-    'mutation { createFeature(input: { id: "export", name: "Export", type: BINARY }) { id } }',
-  )
+  await admins[0].call('createFeature', { input: { id: 'export', name: 'Export', type: 'BINARY' } })
   for (const [id, grant] of Object.entries(PLANS)) {
     const grants: Record<string, Grant> = {
       ...(grant && { call: grant }),
@@ -48,10 +46,7 @@ beforeAll(async () => {
 
 async function walkTo(time: number): Promise<void> {
   clock = time
-  await servers.app.dashboard.data(
-    'mutation ($to: String!) { advanceClock(appId: "walked", to: $to) { id } }',
-    { to: new Date(time).toISOString() },
-  )
+  await servers.app.dashboard.call('advanceClock', { appId: 'walked', to: new Date(time).toISOString() })
 }
 
 type Command =
@@ -169,9 +164,7 @@ it('property: gap: lifecycle: two processes tell one life, as it was lived', asy
   await fc.assert(
     fc.asyncProperty(fc.array(commands, { minLength: 10, maxLength: 40 }), async (all) => {
       const userId = `user-${++people}`
-      await admins[0].data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
-        id: userId,
-      })
+      await admins[0].call('createUser', { input: { id: userId } })
       const life = new Life(shelf, () => clock)
       for (const [i, command] of all.entries()) {
         life.settle()
@@ -189,10 +182,7 @@ it('property: gap: lifecycle: two processes tell one life, as it was lived', asy
 }, 900_000)
 
 const idOf = async (admin: Client, userId: string): Promise<string> => {
-  const { subscriptions } = await admin.data(
-    'query ($userId: String!) { subscriptions(userId: $userId) { id status } }',
-    { userId },
-  )
+  const subscriptions = await admin.call('subscriptions { id status }', { userId })
   return subscriptions.find((s: Data) => s.status === 'ACTIVE')?.id ?? 'none'
 }
 
@@ -306,10 +296,9 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
         },
       )
     case 'record': {
-      const { recordUsage } = await admin.data(
-        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
-        { input: { userId, featureId: 'call', delta: command.delta } },
-      )
+      const recordUsage = await admin.call('recordUsage { recorded }', {
+        input: { userId, featureId: 'call', delta: command.delta },
+      })
       expect(recordUsage.recorded).toBe(life.record(command.delta))
       return
     }

@@ -78,9 +78,7 @@ describe.each<{ layout: Layout }>([
       const userId = `user-${made++}`
       await cells.app.admin.data(`mutation { createUser(input: { id: "${userId}" }) { id } }`)
       if (layout !== 'one cell' && (await cells.cellsOfUser(userId))[0] !== 'c1') continue
-      await cells.app.admin.data(
-        `mutation { subscribe(userId: "${userId}", packageIds: ["pro"], quantities: [2]) { id } }`,
-      )
+      await cells.app.admin.call('subscribe', { userId, packageIds: ['pro'], quantities: [2] })
       if (used > 0) await cells.app.admin.data(RECORD, { userId, delta: used, key: null })
       return userId
     }

@@ -54,9 +54,9 @@ describe('an anchor that moves', () => {
     const link = await shop.link('life')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
     const record = async () => {
-      const { recordUsage } = await shop.admin.data(
-        'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } } }',
-      )
+      const recordUsage = await shop.admin.call('recordUsage { consumption { used budget } }', {
+        input: { userId: 'ann', featureId: 'call', delta: 2 },
+      })
       return recordUsage.consumption
     }
     expect(await record()).toEqual({ used: 2, budget: 10 })

@@ -195,12 +195,11 @@ async function perform(life: Life, command: Command): Promise<void> {
     case 'cancel': {
       const [base] = life.live()
       if (!base) return
-      const { cancelSubscription } = await server.dashboard.data(
-        `mutation ($id: String!, $later: Boolean!) {
-          cancelSubscription(appId: "default", id: $id, atPeriodEnd: $later) { cancelAt }
-        }`,
-        { id: base.id, later: command.when === 'later' },
-      )
+      const cancelSubscription = await server.dashboard.call('cancelSubscription { cancelAt }', {
+        appId: 'default',
+        id: base.id,
+        atPeriodEnd: command.when === 'later',
+      })
       for (const s of life.live()) {
         if (command.when === 'now') s.cancelledAt = life.now
         else

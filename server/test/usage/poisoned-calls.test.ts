@@ -43,12 +43,7 @@ beforeAll(async () => {
   await publishPackage({ id: 'default', ...server }, 'plan', features)
   await createUsers(server.admin, users)
   for (const userId of users) {
-    await server.admin.data(
-      'mutation ($userId: String!) { subscribe(userId: $userId, packageIds: ["plan"]) { id } }',
-      {
-        userId,
-      },
-    )
+    await server.admin.call('subscribe', { userId, packageIds: ['plan'] })
   }
 })
 afterAll(async () => {

@@ -49,9 +49,10 @@ const recordAll = async (events: Event[], client = app.admin): Promise<number[]>
 }
 
 async function used(): Promise<number> {
-  const { canUseFeature } = await app.admin.data(
-    '{ canUseFeature(userId: "ann", featureId: "call") { consumption { used } } }',
-  )
+  const canUseFeature = await app.admin.call('canUseFeature { consumption { used } }', {
+    userId: 'ann',
+    featureId: 'call',
+  })
   return canUseFeature.consumption.used
 }
 
