@@ -12,21 +12,20 @@ import { cancelLater, findSubscription } from '../../src/store/subscriptions/sub
 import { claimKey, storeResults } from '../../src/store/usage/idempotency.ts'
 import type { CounterMove } from '../../src/store/usage/usage-moves.ts'
 import { writeUsage } from '../../src/store/usage/write-usage.ts'
-import { basisOf, counterAt, inItsPlace, openStoreInCell, type TestStore } from '../harness/store.ts'
+import { shared } from '../harness/shared.ts'
+import { basisOf, counterAt, inItsPlace, openStoreInCell } from '../harness/store.ts'
 import { furnishApp, UID } from '../schema/furnished-app.ts'
 
 // What somebody writes who is late, comes twice or decided upon something that has changed since.
 
-let store: TestStore
+const store = shared(openStoreInCell)
 let tx: Tx
 beforeAll(async () => {
-  store = await openStoreInCell()
   await furnishApp(store.pool)
   tx = await store.pool.connect()
 })
 afterAll(async () => {
   tx.release()
-  await store.close()
 })
 beforeEach(async () => {
   await tx.query('begin')

@@ -7,16 +7,16 @@ import type { Basis, CounterMove, Receipt } from '../../src/store/usage/usage-mo
 import { writeUsage } from '../../src/store/usage/write-usage.ts'
 import { rowsOf } from '../harness/database.ts'
 import { inOneCell } from '../harness/one-cell.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { basisOf, counterAt } from '../harness/store.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let pool: Pool
 let database: pg.ClientConfig
 let client: Tx
 let other: Tx
 beforeAll(async () => {
-  server = await startTestServer()
   const cell = await inOneCell(server.databaseUrl)
   database = { connectionString: server.databaseUrl, ...cell.session }
   pool = openPool(
@@ -31,7 +31,6 @@ afterAll(async () => {
   client.release()
   other.release()
   await pool.end()
-  await server.stop()
 })
 
 it('gap: idempotency: two writers with the same keys in opposite orders never wait for each other', async () => {
