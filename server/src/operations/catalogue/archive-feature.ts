@@ -4,7 +4,7 @@ import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
 import { requireFeature } from '../call/require.ts'
 
-/** An archived feature is put into no other package and gets no new overrides. Who has it keeps it, and checks go on. */
+/** An archived feature cannot be added to packages or overridden. Existing grants and checks continue. */
 export function archiveFeature(call: Call, id: string, archived: boolean): Promise<CataloguedFeature> {
   return mutateCatalogue(
     call,

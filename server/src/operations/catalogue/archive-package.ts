@@ -5,8 +5,8 @@ import { mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
 
 /**
- * An archived package takes no new subscribers: it cannot be subscribed to, changed to, tried, or sold. Those who have it
- * keep it, and what was agreed before (a scheduled change, a payment under way) still happens.
+ * An archived package accepts no new subscriptions: no subscribing, changing, trials or payment links. Existing
+ * subscriptions continue, and so do scheduled changes and payments in progress.
  */
 export function archivePackage(call: Call, id: string, archived: boolean): Promise<Package> {
   return mutateCatalogue(

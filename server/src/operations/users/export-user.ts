@@ -20,7 +20,7 @@ import { personOf } from './person.ts'
 interface Part {
   name: string
   read(db: HomeDb, appId: string, person: Person, after: string, limit: number): Promise<store.ExportedRow[]>
-  /** Whether it is where a row of this part may be; anyone may send anything. */
+  /** Whether it may be the key of a row of this part. Cursors come from callers. */
   isKey(key: string): boolean
 }
 
@@ -46,7 +46,7 @@ const ofTable = (name: store.ExportedTable): Part => ({
   isKey: isText,
 })
 
-/** What follows the profile, in this order. A cursor says how far it has got by position: new parts go last. */
+/** What follows the profile, in this order. Cursors contain the index of a part, so new parts go last. */
 const PARTS: Part[] = [
   ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },
@@ -69,10 +69,7 @@ const PARTS: Part[] = [
   },
 ]
 
-/**
- * All that is stored about a user. What does not fit in one answer is in the next: `next` is the `after` that asks for
- * it, and null at the end.
- */
+/** All data stored about a user, in pages. `next` is passed as `after` to get the next page; null on the last one. */
 export async function exportUser(
   call: Call,
   id: string,
@@ -103,7 +100,7 @@ export async function exportUser(
 
 const INTERNAL = new Set(['app_id', 'uid', 'user_uid'])
 
-/** Columns by the names that the API uses. */
+/** Columns with the names of the API. */
 function readable(row: JsonObject): Json {
   return Object.fromEntries(
     Object.entries(row)
@@ -112,7 +109,7 @@ function readable(row: JsonObject): Json {
   )
 }
 
-/** As many of the rows as are kept, of those that are found by their text. */
+/** Filters rows that were found by their text. */
 async function kept<Row extends { seq: number }>(
   find: (after: number, limit: number) => Promise<Row[]>,
   keep: (row: Row) => boolean,
