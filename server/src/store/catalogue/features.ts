@@ -1,12 +1,12 @@
 import type { Feature } from '../../domain/feature.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertFeature(db: HomeDb, appId: string, feature: Feature): Promise<boolean> {
   return (await insertFeatures(db, appId, [feature])) === 1
 }
 
-/** In this order; returns how many had ids that were not taken. */
+/** In this order; returns the number of ids that were not taken. */
 export async function insertFeatures(
   db: HomeDb,
   appId: string,

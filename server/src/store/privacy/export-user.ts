@@ -4,9 +4,9 @@ import { anyRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 
-// Rows as they are, whatever columns they have: an export gives all that is stored.
+// Rows with all of their columns: an export contains everything that is stored.
 
-/** A row, and where the next one starts. */
+/** A row and its key. */
 export interface ExportedRow {
   row: JsonObject
   key: string
@@ -91,7 +91,7 @@ export async function exportLedger(
   return db.places.each(ask, anyRows())
 }
 
-/** What entries counted that are no longer in the ledger, in the order of the key. */
+/** Retired usage, in the order of the key. */
 export async function exportRetiredUsage(
   db: HomeDb,
   appId: string,

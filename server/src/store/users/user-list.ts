@@ -50,7 +50,7 @@ export async function oldestUsers(
 
 export type NamedUser = ListedUser & { key: string }
 
-/** Those with a name, by its first 128 characters, starting after this name and user. */
+/** Users with a name, by its first 128 characters, starting after this name and user. */
 export async function usersByName(
   db: HomeDb,
   appId: string,
@@ -71,7 +71,7 @@ export async function usersByName(
   )
 }
 
-/** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
+/** Users without a live subscription among the `most` newest before `before`, and where to continue. */
 export async function usersWithoutPlan(
   db: HomeDb,
   appId: string,
@@ -116,7 +116,7 @@ export async function listedUsers(
   return new Map((await db.places.each(find, allRows())).map((row) => [row.uid, row]))
 }
 
-/** Counted to `most`. */
+/** Counted up to `most`. */
 export async function countUsers(
   db: HomeDb,
   appId: string,
