@@ -66,7 +66,6 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     return {
       packageVersions: t.field({
         type: versions,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -80,13 +79,11 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       }),
       migration: t.field({
         type: migrationType,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => migration(await inApp(appCall(context, appId)), id),
       }),
       migrationPreview: t.field({
         type: migrationType,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -111,7 +108,6 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     return {
       migrateSubscriptions: t.field({
         type: migrationType,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -130,7 +126,6 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       }),
       undoMigration: t.field({
         type: migrationType,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => undoMigration(await inApp(appCall(context, appId)), id),
       }),
