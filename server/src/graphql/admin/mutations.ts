@@ -139,9 +139,9 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
             }),
             dryRun: t.arg.boolean({ defaultValue: false }),
           },
-          resolve: (_, { packageId, fromVersion, toVersion, when, dryRun }, context, info) => {
+          resolve: (_, { when, dryRun, ...input }, context, info) => {
             const migrate = dryRun ? migrationPreview : migrateSubscriptions
-            return migrate(mutationCall(context, info), packageId, fromVersion, toVersion, when ?? 'NOW')
+            return migrate(mutationCall(context, info), { ...input, when: when ?? 'NOW' })
           },
         }),
         undoMigration: t.field({

@@ -91,14 +91,8 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
           toVersion: t.arg.int({ required: true }),
           when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
         },
-        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
-          migrationPreview(
-            await inApp(appCall(context, appId)),
-            packageId,
-            fromVersion,
-            toVersion,
-            when ?? 'NOW',
-          ),
+        resolve: async (_, { appId, when, ...input }, context) =>
+          migrationPreview(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
       }),
     }
   })
@@ -115,14 +109,8 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
           toVersion: t.arg.int({ required: true }),
           when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
         },
-        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
-          migrateSubscriptions(
-            await inApp(appCall(context, appId)),
-            packageId,
-            fromVersion,
-            toVersion,
-            when ?? 'NOW',
-          ),
+        resolve: async (_, { appId, when, ...input }, context) =>
+          migrateSubscriptions(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
       }),
       undoMigration: t.field({
         type: migrationType,

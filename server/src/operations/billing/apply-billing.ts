@@ -67,20 +67,8 @@ export async function applyBilling(
   payer: number | null,
 ): Promise<boolean> {
   if (!known && said.billingStatus === 'never') return true
-  const { written, problem } = await apply(service, at, said, known, payer)
-  if (problem !== null) throw new BillingProblem(at.ref, problem)
-  return written
-}
-
-function apply(
-  service: Service,
-  at: ProviderRef,
-  said: PaidSubscription,
-  known: ProviderSubscriptionRow | null,
-  payer: number | null,
-): Promise<{ written: boolean; problem: string | null }> {
   const { appId } = at
-  return transaction(service.pool, async (tx) => {
+  const { written, problem } = await transaction(service.pool, async (tx) => {
     const user = payer === null ? await becomeUser(tx, at, said.customer) : { uid: payer, id: null }
     if (user === 'deleted') return { written: true, problem: null }
     const { uid, id } = user
@@ -90,6 +78,8 @@ function apply(
     // The user was deleted meanwhile, along with the data about this payment: start again.
     return (await applied) ?? { written: false, problem: null }
   })
+  if (problem !== null) throw new BillingProblem(at.ref, problem)
+  return written
 }
 
 async function applyLocked(

@@ -1,5 +1,5 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
-import * as store from '../../store/catalogue/features.ts'
+import { setArchived } from '../../store/catalogue/catalogue.ts'
 import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
 import { requireFeature } from '../call/require.ts'
@@ -10,7 +10,7 @@ export function archiveFeature(call: Call, id: string, archived: boolean): Promi
     call,
     (tx, { catalogue }) => {
       requireFeature(catalogue, id)
-      return store.archiveFeature(tx, call.appId, id, archived)
+      return setArchived(tx, 'feature', call.appId, id, archived)
     },
     (after) => requireFeature(after.catalogue, id),
   )

@@ -1,5 +1,5 @@
 import type { Package } from '../../domain/package.ts'
-import * as store from '../../store/catalogue/packages.ts'
+import { setArchived } from '../../store/catalogue/catalogue.ts'
 import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
@@ -13,7 +13,7 @@ export function archivePackage(call: Call, id: string, archived: boolean): Promi
     call,
     (tx, { catalogue }) => {
       requirePackage(catalogue, id)
-      return store.archivePackage(tx, call.appId, id, archived)
+      return setArchived(tx, 'package', call.appId, id, archived)
     },
     (after) => requirePackage(after.catalogue, id),
   )

@@ -50,20 +50,22 @@ export interface Migration {
   undoneAt: number | null
 }
 
+interface MigrationInput {
+  packageId: string
+  fromVersion: number
+  toVersion: number
+  when: ChangeTime
+}
+
 /**
  * Moves all subscriptions from one version of a package to another, now or each at the end of its period. It is one
  * entry in the package's history that every reader applies, so all are moved by one commit, or none.
  */
-export async function migrateSubscriptions(
-  call: Call,
-  packageId: string,
-  fromVersion: number,
-  toVersion: number,
-  when: ChangeTime,
-): Promise<Migration> {
+export async function migrateSubscriptions(call: Call, input: MigrationInput): Promise<Migration> {
+  const { packageId, fromVersion, toVersion, when } = input
   const answered = await earlierAnswer<Migration>(call)
   if (answered) return answered.value
-  const preview = await migrationPreview(call, packageId, fromVersion, toVersion, when)
+  const preview = await migrationPreview(call, input)
   const id = `mig_${randomUUID()}`
   const reach = reachOf(when)
   let at = preview.at
@@ -83,10 +85,7 @@ export async function migrateSubscriptions(
 
 export async function migrationPreview(
   call: Call,
-  packageId: string,
-  fromVersion: number,
-  toVersion: number,
-  when: ChangeTime,
+  { packageId, fromVersion, toVersion, when }: MigrationInput,
 ): Promise<Migration> {
   const { app, now } = await momentOf(call)
   const found = requirePackage(app.catalogue, packageId)

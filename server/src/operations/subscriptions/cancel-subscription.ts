@@ -8,7 +8,6 @@ import {
   findProviderSubscription,
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
-import { loadApp } from '../../store/catalogue/catalogue.ts'
 import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import {
   cancelLater,
@@ -16,7 +15,7 @@ import {
   type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
+import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
@@ -24,6 +23,7 @@ import { earlierAnswer } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { requireSubscription } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { lockedSituation } from './change-subscription.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -133,12 +133,8 @@ async function cancelHere(
   paid: readonly Paid[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const { now } = await moment()
-  await settleByClock(tx, appId, userUid, now)
-  const app = await loadApp(tx, appId)
-  const held = await subscriptionsOfUser(tx, appId, userUid, now)
+  const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
   const target = held.find((s) => s.id === id)
-  if (!app) throw new Error(`the app ${appId} no longer exists`)
   if (!target) throw subscriptionNotFound(id)
 
   await lease.check(tx)
@@ -153,7 +149,7 @@ async function cancelHere(
     // Planned successors are dropped too, except that of an add-on that ends before its base plan.
     await deleteSuccessors(tx, appId, atPeriodEnd ? [id] : ids, now)
     if (atPeriodEnd) {
-      const resetPeriods = countedPeriodsOf(app.catalogue, target, now)
+      const resetPeriods = countedPeriodsOf(catalogue, target, now)
       const paidUntil = paid.find((p) => behind(p, target))?.paidUntil ?? null
       // A renewal may not be known yet; the provider knows the end of the period.
       const isKnown = paidUntil !== null && paidUntil > now
@@ -166,7 +162,7 @@ async function cancelHere(
       await cancelNow(tx, appId, ids, now)
     }
   }
-  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
 }
 
 const behind = (paid: Paid, s: SubscriptionRow): boolean =>

@@ -4,10 +4,9 @@ import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { findPrices, listPrices } from '../../store/billing/prices.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
-import { loadApp } from '../../store/catalogue/catalogue.ts'
 import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
+import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
@@ -16,6 +15,7 @@ import { unlessOvertaken } from '../call/overtaken.ts'
 import { requireSubscription } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { lockedSituation } from './change-subscription.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -155,12 +155,8 @@ async function keepHere(
   offTheBill: readonly string[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const { now } = await moment()
-  await settleByClock(tx, appId, userUid, now)
-  const app = await loadApp(tx, appId)
-  if (!app) throw new Error(`the app ${appId} no longer exists`)
+  const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
   await lease.check(tx)
-  const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const kept = keptWith(held, id, now)
   const goesOn = (s: SubscriptionRow) =>
     s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))
@@ -169,5 +165,5 @@ async function keepHere(
   await keepOn(tx, appId, ids)
   if (goingOn.some((s) => s.next)) await deleteSuccessors(tx, appId, ids, now)
   if (goingOn.some((s) => !s.isAddon)) await keepAddonsWithPlan(tx, appId, userUid, { held, now }, null)
-  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
 }

@@ -46,27 +46,71 @@ const ofTable = (name: store.ExportedTable): Part => ({
   isKey: isText,
 })
 
+const ofUsage = (name: store.ExportedUsage, key: ((value: unknown) => boolean)[]): Part => ({
+  name,
+  read: (db, appId, { uid }, after, limit) => store.exportUsage(db, appId, uid, name, after, limit),
+  isKey: (after) => isList(after, key),
+})
+
+/** Filters rows that were found by their text. */
+async function kept<Row extends { seq: number }>(
+  find: (after: number, limit: number) => Promise<Row[]>,
+  keep: (row: Row) => boolean,
+  after: string,
+  limit: number,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let last = Number(after); ; ) {
+    const found = await find(last, limit)
+    rows.push(...found.filter(keep))
+    if (found.length < limit || rows.length >= limit) return rows.slice(0, limit)
+    last = found.at(-1)?.seq ?? last
+  }
+}
+
+const auditEntries: Part['read'] = async (db, appId, person, after, limit) => {
+  const names = [...person.knownAs.map(({ id }) => id), ...person.subscriptionIds]
+  const rows = await kept(
+    (last, most) => auditEntriesNaming(db, appId, names, last, most),
+    (entry) => entryIsAbout(person, entry, subjectOwner(entry.subjectKind)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, appId: _, at, ...entry }) => ({
+    key: String(seq),
+    row: { ...entry, at: new Date(at).toISOString() },
+  }))
+}
+
+const notices: Part['read'] = async (db, appId, person, after, limit) => {
+  const paid = await providerSubscriptionsOfUser(db, appId, person.uid)
+  const links = await checkoutsOfUser(db, appId, person.uid)
+  const refs = new Set([
+    ...person.billingIds,
+    ...paid.map(({ ref }) => ref),
+    ...links.flatMap(({ id, providerRef }) => (providerRef === null ? [id] : [id, providerRef])),
+  ])
+  const rows = await kept(
+    (last, most) => noticesNaming(db, appId, [...refs], last, most),
+    ({ payload }) => refsIn(payload).some((ref) => refs.has(ref)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, provider, eventId, type, payload, state, receivedAt }) => ({
+    key: String(seq),
+    row: { provider, eventId, type, state, receivedAt: new Date(receivedAt).toISOString(), payload },
+  }))
+}
+
 /** What follows the profile, in this order. Cursors contain the index of a part, so new parts go last. */
 const PARTS: Part[] = [
   ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },
   { name: 'notices', read: notices, isKey: isNumber },
   ofTable('payments'),
-  {
-    name: 'usageCounters',
-    read: (db, appId, { uid }, after, limit) => store.exportCounters(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isText, isTime]),
-  },
-  {
-    name: 'retiredUsage',
-    read: (db, appId, { uid }, after, limit) => store.exportRetiredUsage(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isText, isTime, isBlock]),
-  },
-  {
-    name: 'usageLedger',
-    read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isNumber]),
-  },
+  ofUsage('usageCounters', [isText, isText, isTime]),
+  ofUsage('retiredUsage', [isText, isText, isTime, isBlock]),
+  ofUsage('usageLedger', [isText, isNumber]),
 ]
 
 /** All data stored about a user, in pages. `next` is passed as `after` to get the next page; null on the last one. */
@@ -107,68 +151,6 @@ function readable(row: JsonObject): Json {
       .filter(([name]) => !INTERNAL.has(name))
       .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value]),
   )
-}
-
-/** Filters rows that were found by their text. */
-async function kept<Row extends { seq: number }>(
-  find: (after: number, limit: number) => Promise<Row[]>,
-  keep: (row: Row) => boolean,
-  after: string,
-  limit: number,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let last = Number(after); ; ) {
-    const found = await find(last, limit)
-    rows.push(...found.filter(keep))
-    if (found.length < limit || rows.length >= limit) return rows.slice(0, limit)
-    last = found.at(-1)?.seq ?? last
-  }
-}
-
-async function auditEntries(
-  db: HomeDb,
-  appId: string,
-  person: Person,
-  after: string,
-  limit: number,
-): Promise<store.ExportedRow[]> {
-  const names = [...person.knownAs.map(({ id }) => id), ...person.subscriptionIds]
-  const rows = await kept(
-    (last, most) => auditEntriesNaming(db, appId, names, last, most),
-    (entry) => entryIsAbout(person, entry, subjectOwner(entry.subjectKind)),
-    after,
-    limit,
-  )
-  return rows.map(({ seq, appId: _, at, ...entry }) => ({
-    key: String(seq),
-    row: { ...entry, at: new Date(at).toISOString() },
-  }))
-}
-
-async function notices(
-  db: HomeDb,
-  appId: string,
-  person: Person,
-  after: string,
-  limit: number,
-): Promise<store.ExportedRow[]> {
-  const paid = await providerSubscriptionsOfUser(db, appId, person.uid)
-  const links = await checkoutsOfUser(db, appId, person.uid)
-  const refs = new Set([
-    ...person.billingIds,
-    ...paid.map(({ ref }) => ref),
-    ...links.flatMap(({ id, providerRef }) => (providerRef === null ? [id] : [id, providerRef])),
-  ])
-  const rows = await kept(
-    (last, most) => noticesNaming(db, appId, [...refs], last, most),
-    ({ payload }) => refsIn(payload).some((ref) => refs.has(ref)),
-    after,
-    limit,
-  )
-  return rows.map(({ seq, provider, eventId, type, payload, state, receivedAt }) => ({
-    key: String(seq),
-    row: { provider, eventId, type, state, receivedAt: new Date(receivedAt).toISOString(), payload },
-  }))
 }
 
 const cursorText = (part: number, key: string): string =>

@@ -15,8 +15,7 @@ import {
   countUsers,
   listedUsers,
   type NamedUser,
-  newestUsers,
-  oldestUsers,
+  usersByAge,
   usersByName,
   usersWithoutPlan,
 } from '../../store/users/user-list.ts'
@@ -85,11 +84,8 @@ async function inOrder(
       Buffer.from(JSON.stringify([key, uid])).toString('base64url'),
     )
   }
-  if (order === 'OLDEST') {
-    const rows = await oldestUsers(lookups, call.appId, after == null ? 0 : keyAfter(after), size + 1)
-    return pageOf(rows, size, ({ uid }) => uid)
-  }
-  return pageOf(await newestUsers(lookups, call.appId, keyBefore(after), size + 1), size, ({ uid }) => uid)
+  const from = order === 'OLDEST' && after == null ? 0 : keyBefore(after)
+  return pageOf(await usersByAge(lookups, call.appId, order, from, size + 1), size, ({ uid }) => uid)
 }
 
 function nameAfter(after: string | null | undefined): { key: string; uid: number } {

@@ -111,3 +111,17 @@ function fromRow(row: PackageRow): PackageContent {
     entries: row.entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })),
   }
 }
+
+export async function setArchived(
+  db: HomeDb,
+  table: 'feature' | 'package',
+  appId: string,
+  id: string,
+  archived: boolean,
+): Promise<void> {
+  await db.query(
+    `update ${table} set archived_at = case when $3 then coalesce(archived_at, now()) end
+     where app_id = $1 and id = $2`,
+    [appId, id, archived],
+  )
+}

@@ -46,19 +46,6 @@ export async function updateFeature(db: HomeDb, appId: string, feature: Feature)
   )
 }
 
-export async function archiveFeature(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  archived: boolean,
-): Promise<void> {
-  await db.query(
-    `update feature set archived_at = case when $3 then coalesce(archived_at, now()) end
-     where app_id = $1 and id = $2`,
-    [appId, id, archived],
-  )
-}
-
 export async function deleteFeature(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1 and kind = 'feature' and id = $2`, [appId, id])
   await db.query(`delete from feature where app_id = $1 and id = $2`, [appId, id])

@@ -102,19 +102,6 @@ export async function firstPublishedAt(db: HomeDb, appId: string, id: string): P
   return rows[0]?.at ?? null
 }
 
-export async function archivePackage(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  archived: boolean,
-): Promise<void> {
-  await db.query(
-    `update package set archived_at = case when $3 then coalesce(archived_at, now()) end
-     where app_id = $1 and id = $2`,
-    [appId, id, archived],
-  )
-}
-
 /** With its prices, history and features. */
 export async function deletePackage(db: HomeDb, appId: string, id: string): Promise<void> {
   for (const table of ['package_feature', 'package_history', 'price']) {

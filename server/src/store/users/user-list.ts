@@ -12,40 +12,22 @@ import {
 import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
-/** Newest first, starting before `before`. */
-export async function newestUsers(
+/** Newest first, starting before this user, or oldest first, starting after them. */
+export async function usersByAge(
   db: HomeDb,
   appId: string,
-  before: number,
+  order: 'NEWEST' | 'OLDEST',
+  from: number,
   limit: number,
 ): Promise<ListedUser[]> {
+  const [isNext, direction] = order === 'NEWEST' ? ['uid < $2', 'uid desc'] : ['uid > $2', 'uid']
   const ask = rowsOf<ListedUser>({
-    name: 'newest-users',
-    text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
-    values: [appId, before, limit],
+    name: `users-${order.toLowerCase()}`,
+    text: `select ${LISTED} from users where app_id = $1 and ${isNext} order by ${direction} limit $3`,
+    values: [appId, from, limit],
   })
-  return db.places.each(
-    ask,
-    firstRows(limit, (a, b) => b.uid - a.uid),
-  )
-}
-
-/** Oldest first, starting after `after`. */
-export async function oldestUsers(
-  db: HomeDb,
-  appId: string,
-  after: number,
-  limit: number,
-): Promise<ListedUser[]> {
-  const ask = rowsOf<ListedUser>({
-    name: 'oldest-users',
-    text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
-    values: [appId, after, limit],
-  })
-  return db.places.each(
-    ask,
-    firstRows(limit, (a, b) => a.uid - b.uid),
-  )
+  const byAge = (a: ListedUser, b: ListedUser) => (order === 'NEWEST' ? b.uid - a.uid : a.uid - b.uid)
+  return db.places.each(ask, firstRows(limit, byAge))
 }
 
 export type NamedUser = ListedUser & { key: string }
