@@ -41,9 +41,9 @@ const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 interface StartOptions {
   passwordCost?: PasswordCost
-  /** null: of a worker, whose primary sees to it */
+  /** null: for a worker, whose primary handles them */
   wishes?: Wishes | null
-  /** A start that is no longer wanted stops at the next step. */
+  /** Aborts the start at its next step. */
   givenUp?: AbortSignal
 }
 
@@ -62,7 +62,7 @@ export async function startService(
   try {
     const database = await openDatabase(config, { monotonic, log, undo, givenUp })
     const { pool, lookups, remote, patient, jobs, listener, replica, usageStore } = database
-    // Nobody else uses the embedded database: locked jobs are a dead process's.
+    // Nobody else uses the embedded database, so locked jobs are those of a dead process.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
     const keyring = await sealedKeyring(config, pool, log)
@@ -127,7 +127,7 @@ export async function startService(
 
     const stopBackground = startBackground(service, jobs, listener)
     const stopPruning = startPruning(service, config.retention)
-    // Once, however many processes there are.
+    // Once for all processes.
     const isFirst = (cluster.worker?.id ?? 1) === 1
     const stopMaintenance = startMaintenance(database.maintenance(), config, log)
     if (isFirst) {
@@ -150,7 +150,7 @@ export async function startService(
       const steps = Object.entries(ending)
       await Promise.all(steps.map(([what, end]) => within(STOP_STEP_MS, what, log, end())))
     })
-    // Last: a key that is made by a start that fails afterwards would be lost.
+    // Last, because a key created by a start that fails afterwards would be lost.
     givenUp?.throwIfAborted()
     const firstStart = wishes ? await secretsFor(service, wishes) : { apiKey: null, ownerToken: null }
     return {
@@ -169,7 +169,7 @@ export async function startService(
   }
 }
 
-/** Work that takes long statements. Stopping does not wait for them: the next start does the rest. */
+/** Maintenance with long statements. Stopping does not wait for them; the next start continues. */
 function startMaintenance(
   { pool, ledgers, stop }: Maintenance,
   { ledger }: Config,
@@ -178,7 +178,7 @@ function startMaintenance(
   const stopping = new AbortController()
   const { signal } = stopping
   const working = Promise.all([
-    // By each process, as any may die: of several that try at once, one does it.
+    // In each process, as any may die. Of several that try at once, one does it.
     keepLedgerFrom(ledgers, log, ledger, signal),
     keepStatistics(pool, log, signal),
   ])
@@ -204,7 +204,7 @@ const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** The master keys, once everything stored is sealed with them. */
+/** The master keys, after sealing everything with them. */
 async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<Keyring> {
   const madeIn = config.databaseUrl === null ? config.dataDir : null
   const keyring = await openKeyring(pool, { ...config, madeIn }, (message) => log.info(message))

@@ -9,7 +9,7 @@ export const USAGE = `Usage: npm start                                  start th
 
 If the service is already running, the last two commands print the key or link and exit.`
 
-/** Null: only the usage is asked for. */
+/** Null: print the usage. */
 export function readWishes(args: string[]): Wishes | null {
   const { values, positionals } = parsed(args)
   if (values.help) return null

@@ -23,12 +23,12 @@ export interface Config {
   port: number
   /** null: run an embedded PostgreSQL in the data folder */
   databaseUrl: string | null
-  /** past a pooler that the other one leads to; null: there is none */
+  /** bypasses a pooler at the other URL; null: there is none */
   databaseDirectUrl: string | null
   /** a standby for lists and figures; null: there is none */
   databaseReplicaUrl: string | null
   dataDir: string
-  /** the keys that seal secrets, or the file that has them; neither: see `openKeyring` */
+  /** keys that seal secrets, or the file with them; neither: see `openKeyring` */
   masterKey: string | null
   masterKeyFile: string | null
   /** of the keys that sign user tokens */
@@ -46,13 +46,13 @@ export interface Config {
   logLevel: string
   /** auto: text on a terminal, JSON elsewhere */
   logFormat: LogFormat
-  /** how many processes answer requests */
+  /** number of processes for requests */
   workers: number
   http: HttpSettings
   /** how long records are kept */
   retention: Retention
   ledger: LedgerSettings
-  /** how long a caller waits before the request is given up */
+  /** time after which a request fails */
   requestTimeoutMs: number
 }
 
@@ -60,7 +60,7 @@ const LOG_FORMATS = ['auto', 'text', 'json'] as const
 type LogFormat = (typeof LOG_FORMATS)[number]
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-/** Reads the settings. An invalid one is refused with one line that says what to do. */
+/** Reads the settings. An invalid one is rejected with one line that says what to do. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const set = (name: string) => env[name]?.trim() || null
   const email = set('TOLLGATE_OWNER_EMAIL')
@@ -177,7 +177,7 @@ function tokenAlgorithmOf(name: string): TokenAlgorithm {
 }
 
 function apiKeyOf(key: string | null): string | null {
-  // It is sent in a header, where other characters would not arrive intact.
+  // It is sent in a header, where other characters would be corrupted.
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
     throw new StartError('TOLLGATE_API_KEY must consist of ASCII characters without whitespace.')
   }
@@ -204,7 +204,7 @@ function baseUrlOf(name: string, url: string | null, example: string): string | 
   return url.replace(/\/+$/, '')
 }
 
-/** While the signing secret is being changed, both are given, separated by a comma. */
+/** During a rotation, both signing secrets are given, separated by a comma. */
 function stripeOf(secretKey: string | null, secrets: string | null): Config['stripe'] {
   if (secretKey === null) {
     if (secrets !== null) throw new StartError('STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY. Set both.')

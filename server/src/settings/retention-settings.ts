@@ -6,9 +6,9 @@ import type { Retention } from '../operations/upkeep/prune.ts'
 const HOUR = 3600
 const DAY = 24 * HOUR
 
-/** A year and the one before it, to compare. */
+/** A year and the previous one, to compare. */
 const PAYMENT_DAYS = 800
-/** The audit of a year happens some weeks after it. */
+/** A year's audit takes place some weeks after it. */
 const AUDIT_DAYS = 400
 const OTHER_DAYS = 90
 const PARTITION_DAYS = 30
@@ -20,7 +20,6 @@ function daysOrForever(set: Set, name: string, usual: number | null): number | n
   return text === 'forever' ? null : DAY * wholeNumber(name, text, 1, MAX_KEPT_DAYS, ' or "forever"')
 }
 
-/** How the ledger is kept. */
 export function readLedgerSettings(set: Set): LedgerSettings {
   const text = set('TOLLGATE_LEDGER_PARTITION_DAYS') ?? String(PARTITION_DAYS)
   return {
@@ -29,7 +28,6 @@ export function readLedgerSettings(set: Set): LedgerSettings {
   }
 }
 
-/** The retention settings. */
 export function readRetention(set: Set): Retention {
   const days = (name: string, usual: number) => daysOrForever(set, name, usual)
   const activity = days('TOLLGATE_KEEP_ACTIVITY_DAYS', OTHER_DAYS)

@@ -2,13 +2,13 @@ import { readConfig } from './config.ts'
 
 type Env = Record<string, string | undefined>
 
-/** Read by other programs of this repository, or printed by the first start to be pasted into a shell. */
+/** Used by other programs of this repository, or printed by the first start to be pasted into a shell. */
 const NOT_OURS =
   /^TOLLGATE_(URL|OWNER_TOKEN|PICTURES|HISTORIES|CHANGES|CHROMIUM|PID|STRIPE_TEST_KEY|TEST_\w+)$/
-/** Kubernetes and Docker set these for a service that is called tollgate. */
+/** Kubernetes and Docker set these for a service called tollgate. */
 const LINKED = /^TOLLGATE_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_\w+)$/
 
-/** Warnings about variables that look like settings but are not, each with the setting that it resembles most. */
+/** Warnings about variables that look like misspelt settings, each with the most similar setting. */
 export function misspelt(env: Env): string[] {
   const known = settingNames()
   return Object.keys(env).flatMap((name) => {
@@ -22,7 +22,7 @@ export function misspelt(env: Env): string[] {
       const near = nearest.steps <= Math.max(TYPOS, upper.length / 3)
       return `${name} is not a Tollgate setting and has no effect${near ? `: ${meant}` : '; see docs/operations.md for all settings.'}`
     }
-    // Names of other programs are none of our business, unless one can hardly be anything but a slip.
+    // Variables of other programs are ignored, unless one is almost certainly a typo.
     const slip =
       nearest.setting.length > SHORT ? nearest.steps <= TYPOS : isTransposed(upper, nearest.setting)
     return slip && !env[nearest.setting] ? `${name} is not a Tollgate setting: ${meant}` : []
@@ -30,7 +30,7 @@ export function misspelt(env: Env): string[] {
 }
 
 const TYPOS = 2
-/** `HOSTS` and `PORTS` are somebody else's. */
+/** `HOSTS` and `PORTS` belong to other programs. */
 const SHORT = 5
 
 function nearestTo(name: string, known: readonly string[]): { setting: string; steps: number } {
@@ -41,7 +41,7 @@ function nearestTo(name: string, known: readonly string[]): { setting: string; s
     .reduce((best, next) => (next.steps < best.steps ? next : best))
 }
 
-/** What `readConfig` looks for. */
+/** The names that `readConfig` reads. */
 function settingNames(): string[] {
   const names = new Set<string>()
   readConfig(
@@ -58,7 +58,7 @@ function settingNames(): string[] {
   return [...names]
 }
 
-/** How many letters must be added, removed, replaced or swapped with the next. */
+/** Number of letters to add, remove, replace or swap with the next. */
 function distance(a: string, b: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -26,15 +26,15 @@ import { addJobForTurn, freeStrandedJobs, type Jobs } from '../store/jobs/jobs.t
 
 /** Jobs mostly wait for a provider or the database. */
 const CONCURRENCY = 4
-/** One for each job, one to listen, one to look for more, one to look after other workers. */
+/** One for each job, one to listen, one to poll, one to check other workers. */
 export const BACKGROUND_CONNECTIONS = CONCURRENCY + 3
-/** Jobs are announced by notification; polling is for lost notifications and for retries. */
+/** New jobs are announced by notification. Polling is for lost notifications and for retries. */
 const POLL_MS = 2_000
 const RESTART_MS = 2_000
 /** Longer than any job takes. */
 const STRANDED_MINUTES = 10
 
-/** What each job does. */
+/** The function of each job. */
 function tasksOf(service: Service): TaskList {
   const isOn = sandboxIsOn(service.billing)
   const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
@@ -62,7 +62,7 @@ function tasksOf(service: Service): TaskList {
 
 const MINUTE = 60
 const DAY = 24 * 60 * MINUTE
-/** Often enough that no minute is missed. */
+/** Often enough not to miss a minute. */
 const ROUND_MS = 25_000
 
 /**
@@ -82,7 +82,7 @@ export async function migrateJobs(pool: Pool): Promise<void> {
 
 /**
  * Runs jobs until stopped; stopping waits for running jobs. The listener is for notifications, which need a session;
- * null: the pool keeps sessions, or there are no notifications.
+ * null: the pool has sessions, or there are no notifications.
  */
 export function startBackground(service: Service, pool: Pool, listener: Pool | null): () => Promise<void> {
   const stopping = new AbortController()
@@ -101,17 +101,17 @@ export function startBackground(service: Service, pool: Pool, listener: Pool | n
   }
 }
 
-/** graphile-worker takes a connection with a callback to listen on, and with a promise for anything else (0.16.6). */
+/** graphile-worker uses a callback to get the connection it listens on, and a promise for all others (0.16.6). */
 function listeningBy(listener: Pool, pool: Pool): Pool {
   const connect = (callback?: Parameters<Pool['connect']>[0]) =>
     callback ? listener.connect(callback) : pool.connect()
-  // A pool's own query takes a connection with a callback too.
+  // A pool's own query gets a connection with a callback too.
   return Object.create(pool, { connect: { value: connect }, query: { value: pool.query.bind(pool) } })
 }
 
 /**
- * graphile-worker's workers, started again whenever one of them is lost: a worker that cannot report its job ends for good,
- * and its pool goes on without it (0.16.6). Its runner is not used: that one always has a crontab.
+ * graphile-worker's workers, restarted whenever one is lost: a worker that cannot report its job ends for good, and its
+ * pool continues without it (0.16.6). Its runner is not used, because it always has a crontab.
  */
 async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
   const workers = new JobWorkers()
@@ -151,7 +151,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
   }
 }
 
-/** Jobs of a dead process are taken over by the others. */
+/** Takes over jobs of dead processes. */
 async function lookAfter(
   { log }: Service,
   pool: Pool,
@@ -169,7 +169,7 @@ async function lookAfter(
   }
 }
 
-/** Once the signal is given, waits for running jobs. */
+/** Waits for running jobs once the signal is set. */
 async function untilStopped(running: WorkerPool, stopping: AbortSignal): Promise<void> {
   const stop = () => void running.gracefulShutdown()
   if (stopping.aborted) stop()
@@ -178,8 +178,8 @@ async function untilStopped(running: WorkerPool, stopping: AbortSignal): Promise
 }
 
 /**
- * Its own messages are no use to operators; failures are, until the service stops: connections end with PostgreSQL then.
- * Its metadata may contain a whole connection.
+ * Only failures are logged, and none while the service stops, when connections end with PostgreSQL. Its metadata may
+ * contain a whole connection.
  */
 function loggerOf(log: Logger, stopping: AbortSignal): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {

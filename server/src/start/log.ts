@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from '../settings/config.ts'
 
-/** JSON for machines; on a terminal, lines for people. */
+/** JSON for machines; readable lines on a terminal. */
 export function openLog({ logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
   const { stdout } = process
   const readable = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
@@ -28,7 +28,7 @@ interface Logged {
   [detail: string]: unknown
 }
 
-/** `12:01:02 warn  a worker died; starting another  pid=12`; the stack of an error below it. */
+/** `12:01:02 warn  a worker died; starting another  pid=12`; an error's stack follows below. */
 export function forPeople(line: string, colours: boolean): string {
   const { level, time, msg = '', err, pid: _, hostname: __, ...details } = JSON.parse(line) as Logged
   const { name, colour } = LEVELS[level] ?? { name: String(level), colour: 0 }

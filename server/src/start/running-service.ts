@@ -9,10 +9,10 @@ import { isMigrated } from '../store/schema/migrate.ts'
 import { connectedServices } from '../store/schema/tables.ts'
 import { openKeyring } from '../store/secrets/master-key.ts'
 
-/** What starting the service returns, whether in this process or in workers. */
+/** A started service, in this process or in workers. */
 export interface RunningService {
   url: string
-  /** printed once, since nothing shows it again; empty for a worker: its primary prints it */
+  /** printed once; empty for a worker, whose primary prints it */
   firstStart: Secrets
   owner: OwnerSetting
   /** Reports not ready for a while, so that clients go elsewhere before it stops. */
@@ -20,7 +20,7 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Grants the wishes while another process runs the service; null where none does. */
+/** Handles the options while another process runs the service; null if none does. */
 export async function grantBesideRunning(
   config: Config,
   wishes: Wishes,
@@ -37,7 +37,7 @@ export async function grantBesideRunning(
       ? openToolPool(running, 'DATABASE_URL')
       : openToolPool({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR')
   try {
-    // A PostgreSQL that outlived its service is for the next start to take over.
+    // The next start takes over a PostgreSQL that outlived its service.
     if ((await connectedServices(pool)) === 0) return null
     if (!(await isMigrated(pool))) {
       throw new StartError('The running service has an older version. Restart it first.')

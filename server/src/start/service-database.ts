@@ -24,9 +24,9 @@ const PATIENT_CONNECTIONS = 3
 /** Share of the request timeout. */
 const STATEMENT_SHARE = 0.8
 
-/** A database that is up to date, and the ways to it. */
+/** A migrated database and its connections. */
 interface ServiceDatabase {
-  /** past a pooler, for what needs a session */
+  /** bypasses a pooler, for what needs a session */
   direct: Connection
   pool: Pool
   lookups: Pool
@@ -35,7 +35,7 @@ interface ServiceDatabase {
   patient: Pool
   /** for background jobs */
   jobs: Pool
-  /** where new jobs are announced, past a pooler; null: on `jobs` */
+  /** for notifications of new jobs, bypassing a pooler; null: use `jobs` */
   listener: Pool | null
   replica: Replica | null
   /** the statements of the hot paths */
@@ -54,7 +54,7 @@ export interface Maintenance {
 interface OpenOptions {
   monotonic: Monotonic
   log: Logger
-  /** what is to be done when the service stops, last first */
+  /** cleanup when the service stops, in reverse order */
   undo: (() => Promise<void>)[]
   givenUp: AbortSignal | undefined
 }
@@ -65,7 +65,7 @@ export async function openDatabase(
 ): Promise<ServiceDatabase> {
   const connection = await findDatabase(config, log, undo)
   givenUp?.throwIfAborted()
-  // A statement times out before its caller does, so that the caller learns why.
+  // A statement times out before its caller does, so that the caller gets the reason.
   const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
   const pools: Pool[] = []
   const cells = new Cells()
@@ -83,7 +83,7 @@ export async function openDatabase(
   const jobs = open({ max: BACKGROUND_CONNECTIONS })
   await checkDatabase(pool, databaseSetting(config))
   const pooled = await anyPooled(pools, config)
-  // Not connected before there is such a cell.
+  // Connects only once there is such a cell.
   const remote = open({ max: REMOTE_CONNECTIONS })
   const { databaseDirectUrl: past, databaseReplicaUrl: standby } = config
   const direct = past === null ? connection : connectionTo(past, 'DATABASE_DIRECT_URL')
@@ -124,7 +124,7 @@ function openMaintenance(connection: Connection, cells: Cells, log: Logger): Mai
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }
 
-/** Connections are made when they are needed: a replica that is down does not keep the service from starting. */
+/** Connections are opened when needed, so a replica that is down does not prevent a start. */
 const readPools = (open: (options: Partial<PoolOptions> & { max: number }) => Pool) => ({
   pool: open({ max: CONNECTIONS }),
   lookups: open({ max: LOOKUP_CONNECTIONS, keyLookups: true }),
@@ -146,7 +146,7 @@ async function findDatabase(config: Config, log: Logger, undo: (() => Promise<vo
   return { ...postgres.connection, ssl: false }
 }
 
-/** Whether a pooler stands before the database. One that cannot be used is refused, tried on each pool. */
+/** Whether there is a pooler in front of the database. An unsuitable one is rejected. Each pool is tried. */
 async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolean> {
   for (const pool of pools) if (!(await checkPooler(pool, databaseSetting(config)))) return false
   return true

@@ -1,7 +1,7 @@
 import { DEFAULT_APP } from '../operations/apps/first-start.ts'
 import type { Secrets } from '../operations/apps/way-back.ts'
 
-/** What a start prints: addresses, and whatever is shown only now. */
+/** The output of a start: addresses, and secrets that are shown only now. */
 export function welcome(url: string, secrets: Secrets): string {
   const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`, `  Dashboard    ${url}/`]
   return `${lines.join('\n')}\n${shownOnce(url, secrets)}\n`

@@ -13,14 +13,14 @@ import { freeAllJobs, hasJobs } from '../store/jobs/jobs.ts'
 import { masterKeyIn, openKeyring } from '../store/secrets/master-key.ts'
 import type { RunningService } from './running-service.ts'
 
-/** Sent by a worker once it answers requests. */
+/** Sent by a worker that is ready for requests. */
 export interface WorkerReady {
   type: 'ready'
   url: string
   owner: OwnerSetting
 }
 
-/** Sent by a worker that its settings keep from starting. */
+/** Sent by a worker that cannot start because of its settings. */
 export interface WorkerFailed {
   type: 'failed'
   reason: string
@@ -29,14 +29,16 @@ export interface WorkerFailed {
 type FromWorker = WorkerReady | WorkerFailed | MetricsMessage
 
 const RESTART_DELAY_MS = 1_000
-/** For a worker in the place of another: a key that was revoked since must neither come back nor keep it from starting. */
+/**
+ * For a worker that replaces another: a key that was revoked since must neither be created again nor prevent the start.
+ */
 const APPLIED = { TOLLGATE_API_KEY: '' }
 /** In addition to the time a worker may take to stop. */
 const STUCK_MS = 2_000
 
 /**
- * Several processes behind one port, on one database. The primary answers no requests: it runs the embedded PostgreSQL,
- * if there is one, distributes connections, and replaces workers that die.
+ * Several processes behind one port, on one database. The primary handles no requests: it runs the embedded PostgreSQL,
+ * if any, distributes connections, and replaces workers that die.
  */
 export async function startWorkers(
   config: Config,
@@ -96,10 +98,10 @@ export async function startWorkers(
     const owners = ready.map(({ owner }) => owner)
     return {
       url: ready[0]?.url ?? '',
-      // By this process, now that all of them answer: a worker that made a key might not be the one to print it.
+      // By this process, once all of them are ready: a worker that created a key might not be the one to print it.
       firstStart: await secretsOnce(config, connection, { wishes, clock }, log),
       owner: owners.find((owner) => owner === 'created') ?? owners[0] ?? null,
-      // Each worker drains by itself when told to stop.
+      // Each worker drains by itself when it is stopped.
       drain: async () => {},
       stop,
     }
@@ -109,7 +111,7 @@ export async function startWorkers(
   }
 }
 
-/** No worker is alive yet, so locked jobs are a dead process's. A new database has no jobs. */
+/** No worker is alive yet, so locked jobs are those of a dead process. A new database has no jobs. */
 async function takeOverJobs(connection: Connection, log: Logger): Promise<void> {
   const pool = openPool(connection, { max: 1 }, log)
   try {

@@ -17,7 +17,7 @@ import { checkDatabase } from '../store/schema/check-database.ts'
 import { isMigrated } from '../store/schema/migrate.ts'
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 
-// An operator's tool for cells: adds them, and moves users between them while the service goes on.
+// The operator's tool for cells: adds them, and moves users between them while the service runs.
 
 export const CELLS_USAGE = `Usage: npm run cells -- status
        npm run cells -- add [COUNT]   add empty cells (default: 1)
@@ -147,7 +147,7 @@ function mustBe(cell: number, cells: number): void {
   if (cell >= cells) throw new StartError(`Cell ${cell} does not exist. See npm run cells -- status.`)
 }
 
-/** What was moved stays moved, however this ends: the same command does the rest. */
+/** Moved users stay moved if it is interrupted; the same command does the rest. */
 async function move(pool: Pool, moves: readonly BucketMove[], tool: Tool): Promise<void> {
   const { monotonic, say, print } = tool
   const stopping = new AbortController()

@@ -24,7 +24,7 @@ import { takeBackup } from './backup/take-backup.ts'
 import { CELLS_USAGE, cellTool } from './cell-tools.ts'
 import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
 
-// An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
+// Operators' tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
 
 const USAGE = `Usage: npm run backup -- FILE
        npm run restore -- FILE          restore into an empty database
@@ -53,7 +53,7 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => void leave(code, stopped))
 
-// A reader that has read enough, such as head.
+// The reader has closed the pipe, such as head.
 process.stdout.on('error', () => void leave(1))
 
 try {

@@ -14,7 +14,7 @@ import { findUser } from '../store/users/users.ts'
 import { type Archived, type ArchiveHead, archivePartition, readArchive } from './backup/ledger-archive.ts'
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 
-// An operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
+// The operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
 
 export const LEDGER_USAGE = `Usage: npm run ledger -- status
        npm run ledger -- archive --to FOLDER [--older-than DAYS]
@@ -33,10 +33,10 @@ interface Tool {
   version: string
   undo: Undo
   monotonic: () => number
-  /** where a path leads that the operator gave */
+  /** resolves a path given by the operator */
   named: (file: string) => string
   say: (line: string) => void
-  /** a promise: when the reader has caught up */
+  /** a promise resolves when the reader has caught up */
   print: (line: string) => void | Promise<void>
 }
 
@@ -120,7 +120,7 @@ function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: Ledg
 async function archive(tool: Tool, folder: string, days: number): Promise<void> {
   const { undo, print } = tool
   const ledgers = await reachLedgers(tool)
-  // Its session is the lock: it ends with this process, however that ends.
+  // The session holds the lock, which ends with this process.
   const session = await ledgers[0].pool.connect()
   undo.push(async () => session.release(true))
   if (!(await holdRetirement(session)))
@@ -133,7 +133,7 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   if (due.length === 0) print(`No ledger partition was closed more than ${days} days ago. Nothing to do.`)
 }
 
-/** Archives a partition of all ledgers that still have it, each into a file. */
+/** Archives a partition of all ledgers that still have it, each to a file. */
 async function archiveBlock(
   tool: Tool,
   ledgers: readonly Ledger[],
@@ -169,7 +169,7 @@ async function archiveBlock(
   if (done.includes(false)) throw new StartError(`Partition ${block} was retired by another process.`)
 }
 
-/** What a partition of a ledger is archived in. */
+/** The archive of a partition of one ledger. */
 class PartitionFile {
   readonly #tool: Tool
   readonly #head: ArchiveHead
@@ -193,7 +193,7 @@ class PartitionFile {
     this.path = path
   }
 
-  /** Again, if entries have changed since. */
+  /** Repeated if entries have changed since. */
   async write(totals: Totals, watch: (entries: bigint) => void): Promise<Archived> {
     this.#tool.say(`Archiving partition ${this.#head.block} to ${this.path}`)
     if (this.#isSettled) await rm(this.path)
@@ -230,7 +230,7 @@ async function read(
   })
 }
 
-/** Archives know users by number. */
+/** Archives identify users by number. */
 async function numberOf(tool: Tool, app: string | undefined, user: string): Promise<number> {
   if (app === undefined) throw new StartError('--user requires --app.')
   const { pool } = await reach(tool.installation, tool.undo, tool.say)

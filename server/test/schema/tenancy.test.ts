@@ -19,7 +19,7 @@ import * as paid from '../../src/store/billing/provider-subscriptions.ts'
 import * as revenue from '../../src/store/billing/revenue.ts'
 import { listRevenue } from '../../src/store/billing/revenue-lists.ts'
 import { listMrr, listRefunds, refundTotals } from '../../src/store/billing/revenue-money.ts'
-import { loadApp } from '../../src/store/catalogue/catalogue.ts'
+import { loadApp, setArchived } from '../../src/store/catalogue/catalogue.ts'
 import * as features from '../../src/store/catalogue/features.ts'
 import * as history from '../../src/store/catalogue/package-history.ts'
 import * as packages from '../../src/store/catalogue/packages.ts'
@@ -168,7 +168,10 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
   openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
   updateFeature: (db, app) => features.updateFeature(db, app, FEATURE),
-  archiveFeature: (db, app) => features.archiveFeature(db, app, 'calls', true),
+  setArchived: async (db, app) => [
+    await setArchived(db, 'feature', app, 'calls', true),
+    await setArchived(db, 'package', app, 'plan', true),
+  ],
   deleteFeature: (db, app) => features.deleteFeature(db, app, 'unused'),
   holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
   checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
@@ -195,9 +198,11 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   'exportRows, of imports': (db, app) =>
     exported.exportRows(db, app, known(UID + 1, 'bad'), 'importRows', '', 9),
   exportProfile: (db, app) => exported.exportProfile(db, app, UID),
-  exportCounters: (db, app) => exported.exportCounters(db, app, UID, '', 9),
-  exportLedger: (db, app) => exported.exportLedger(db, app, UID, '', 9),
-  exportRetiredUsage: (db, app) => exported.exportRetiredUsage(db, app, UID, '', 9),
+  exportUsage: async (db, app) => [
+    await exported.exportUsage(db, app, UID, 'usageCounters', '', 9),
+    await exported.exportUsage(db, app, UID, 'usageLedger', '', 9),
+    await exported.exportUsage(db, app, UID, 'retiredUsage', '', 9),
+  ],
   auditEntriesNaming: (db, app) => traces.auditEntriesNaming(db, app, ['ann'], 0, 9),
   noticesNaming: (db, app) => traces.noticesNaming(db, app, ['cus_1'], 0, 9),
   receiptsNaming: (db, app) => traces.receiptsNaming(db, app, UID, ['ann'], []),
@@ -218,7 +223,6 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   reopenNotices: (db, app) => notices.reopenNotices(db, app, failed),
   'reopenNotices, all': (db, app) => notices.reopenNotices(db, app, null),
   updatePackageMetadata: (db, app) => packages.updatePackageMetadata(db, app, 'plan', { a: 1 }, NOW),
-  archivePackage: (db, app) => packages.archivePackage(db, app, 'plan', true),
   deletePackage: (db, app) => packages.deletePackage(db, app, 'unused'),
   lockPackage: (db, app) => references.lockPackage(db, app, 'plan'),
   packageReferences: (db, app) => references.packageReferences(db, app, 'plan', NOW),
@@ -278,8 +282,10 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     payments.listPayments(db, app, 'FAILED', { from: 0, now: NOW }, null, 9),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
-  newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
-  oldestUsers: (db, app) => userList.oldestUsers(db, app, 0, 9),
+  usersByAge: async (db, app) => [
+    await userList.usersByAge(db, app, 'NEWEST', LAST, 9),
+    await userList.usersByAge(db, app, 'OLDEST', 0, 9),
+  ],
   usersByName: (db, app) => userList.usersByName(db, app, { key: '', uid: 0 }, 9),
   usersWithoutPlan: async (db, app) => {
     await subscriptions.cancelNow(db, app, ['subscription'], NOW)

@@ -16,7 +16,6 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
     return {
       changeSubscription: t.field({
         type: subscriptionChange,
-        nullable: true,
         description:
           "Changes a user's base plan or its quantity. A paid subscription is also changed at the billing provider.",
         args: {
@@ -37,7 +36,6 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
       }),
       cancelScheduledChange: t.field({
         type: types.subscription,
-        nullable: true,
         description:
           "Cancels the scheduled change of a user's base plan, including a package scheduled to follow a trial.",
         args: { userId },
@@ -45,7 +43,6 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
       }),
       startTrial: t.field({
         type: types.subscription,
-        nullable: true,
         description:
           'Starts a trial of a package. When the trial ends, the user is subscribed to the package `then`, if given.',
         args: {
@@ -74,7 +71,6 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
       }),
       extendTrial: t.field({
         type: types.subscription,
-        nullable: true,
         args: { id: t.arg.string({ required: true }), until: t.arg.string({ required: true }) },
         resolve: (_, { id, until }, context, info) => extendTrial(mutationCall(context, info), id, until),
       }),

@@ -42,48 +42,41 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
       return {
         createFeature: t.field({
           type: types.feature,
-          nullable: true,
           args: { input: t.arg({ type: inputs.createFeature, required: true }) },
           resolve: (_, { input }, context, info) =>
             createFeature(mutationCall(context, info), newFeature(input)),
         }),
         updateFeature: t.field({
           type: types.feature,
-          nullable: true,
           args: { id, input: t.arg({ type: inputs.updateFeature, required: true }) },
           resolve: (_, { id, input }, context, info) =>
             updateFeature(mutationCall(context, info), id, featureChange(input)),
         }),
         createPackage: t.field({
           type: types.package,
-          nullable: true,
           args: { input: t.arg({ type: inputs.createPackage, required: true }) },
           resolve: (_, { input }, context, info) =>
             createPackage(mutationCall(context, info), newPackage(input)),
         }),
         updatePackage: t.field({
           type: types.package,
-          nullable: true,
           args: { id, input: t.arg({ type: inputs.updatePackage, required: true }) },
           resolve: (_, { id, input }, context, info) =>
             updatePackage(mutationCall(context, info), id, packageChange(input)),
         }),
         createUser: t.field({
           type: types.user,
-          nullable: true,
           args: { input: t.arg({ type: inputs.createUser, required: true }) },
           resolve: (_, { input }, context, info) => createUser(mutationCall(context, info), newUser(input)),
         }),
         updateUser: t.field({
           type: types.user,
-          nullable: true,
           args: { id, input: t.arg({ type: inputs.updateUser, required: true }) },
           resolve: (_, { id, input }, context, info) =>
             updateUser(mutationCall(context, info), id, userChange(input)),
         }),
         deleteUser: t.field({
           type: types.deletedUser,
-          nullable: true,
           description:
             'Permanently deletes a user and their personal data. Live subscriptions end, and paid ones are first cancelled at the billing provider. Usage totals are kept without a reference to the user.',
           args: { id },
@@ -91,7 +84,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         subscribe: t.field({
           type: [types.subscription],
-          nullable: true,
           args: {
             packageIds: t.arg.stringList({ required: true }),
             userId,
@@ -104,7 +96,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         cancelSubscription: t.field({
           type: types.subscription,
-          nullable: true,
           description:
             'Cancels a subscription. Cancelling a base plan also cancels its add-ons. Paid subscriptions are also cancelled at the billing provider.',
           args: { id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
@@ -113,7 +104,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         keepSubscription: t.field({
           type: types.subscription,
-          nullable: true,
           description:
             'Reverts a scheduled cancellation, also at the billing provider. A subscription that has ended cannot be restored.',
           args: { id },
@@ -121,7 +111,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         setOverride: t.field({
           type: types.override,
-          nullable: true,
           description: 'Sets the override for a user and feature, replacing any existing one.',
           args: { input: t.arg({ type: inputs.override, required: true }) },
           resolve: (_, { input }, context, info) =>
@@ -137,7 +126,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         migrateSubscriptions: t.field({
           type: types.migration,
-          nullable: true,
           description:
             "Moves subscriptions from one version of a package to another, immediately or at the end of each subscription's period.",
           args: {
@@ -151,14 +139,13 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
             }),
             dryRun: t.arg.boolean({ defaultValue: false }),
           },
-          resolve: (_, { packageId, fromVersion, toVersion, when, dryRun }, context, info) => {
+          resolve: (_, { when, dryRun, ...input }, context, info) => {
             const migrate = dryRun ? migrationPreview : migrateSubscriptions
-            return migrate(mutationCall(context, info), packageId, fromVersion, toVersion, when ?? 'NOW')
+            return migrate(mutationCall(context, info), { ...input, when: when ?? 'NOW' })
           },
         }),
         undoMigration: t.field({
           type: types.migration,
-          nullable: true,
           description:
             'Undoes a migration and restores the previous version of every subscription it moved. Later migrations of the same package must be undone first.',
           args: { id },
@@ -166,21 +153,18 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         recordUsage: t.field({
           type: types.recordedUsage,
-          nullable: true,
           args: { input: t.arg({ type: inputs.createUsageEvent, required: true }) },
           resolve: (_, { input }, context, info) =>
             recordUsage(mutationCall(context, info), usageEvent(input)),
         }),
         recordUsages: t.field({
           type: [types.recordedUsage],
-          nullable: true,
           args: { inputs: t.arg({ type: [inputs.createUsageEvent], required: true }) },
           resolve: (_, { inputs }, context, info) =>
             recordUsages(mutationCall(context, info), inputs.map(usageEvent)),
         }),
         generateSubscriptionLink: t.field({
           type: types.subscriptionLink,
-          nullable: true,
           args: {
             userId: t.arg.string(),
             templateId: t.arg.string({ required: true }),
@@ -192,7 +176,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         }),
         generateUserToken: t.field({
           type: types.generatedUserToken,
-          nullable: true,
           args: { userId },
           resolve: (_, { userId }, context, info) => generateUserToken(mutationCall(context, info), userId),
         }),

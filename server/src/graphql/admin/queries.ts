@@ -13,8 +13,6 @@ import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
-// Fields that look up one object by id are nullable: an error about it leaves the rest of the answer intact.
-
 export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminTypes): void {
   builder.queryType({
     fields: (t) => {
@@ -30,7 +28,6 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
       return {
         feature: t.field({
           type: types.feature,
-          nullable: true,
           args: { id },
           resolve: (_, args, context) => feature(queryCall(context), args.id),
         }),
@@ -41,7 +38,6 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         canUseFeature: t.field({
           type: types.canUseFeatureData,
-          nullable: true,
           args: {
             featureId: t.arg.string({ required: true }),
             userId: t.arg.string({ required: true }),
@@ -60,7 +56,6 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         showUsage: t.field({
           type: types.showUsageData,
-          nullable: true,
           args: {
             userId: t.arg.string({ required: true }),
             featureId: t.arg.string({ required: true }),
@@ -69,7 +64,6 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         package: t.field({
           type: types.package,
-          nullable: true,
           args: { id, includeFeatures },
           resolve: (_, args, context) => packageById(queryCall(context), args.id),
         }),
@@ -87,19 +81,16 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         migration: t.field({
           type: types.migration,
-          nullable: true,
           args: { id },
           resolve: (_, args, context) => migration(queryCall(context), args.id),
         }),
         user: t.field({
           type: types.user,
-          nullable: true,
           args: { id },
           resolve: (_, args, context) => user(queryCall(context), args.id),
         }),
         exportUser: t.field({
           type: 'JSON',
-          nullable: true,
           description: EXPORT,
           args: { id, after: t.arg.string({ description: 'The `next` value of the previous page.' }) },
           resolve: (_, args, context) => exportUser(queryCall(context), args.id, args.after),
@@ -112,7 +103,6 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         subscription: t.field({
           type: types.subscription,
-          nullable: true,
           args: { id },
           resolve: (_, args, context) => subscription(queryCall(context), args.id),
         }),

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
 import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../operations/registry/registry.ts'
 import { checkOperations, wrapOperations } from '../engine/operations.ts'
-import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
+import { acceptQuotedEnums, builtOnce, newBuilder, nullableOperations } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
 import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
@@ -17,7 +17,7 @@ export function buildAdminSchema(): GraphQLSchema {
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
   defineAdminLifecycle(builder, types)
-  const schema = acceptQuotedEnums(builder.toSchema())
+  const schema = nullableOperations(acceptQuotedEnums(builder.toSchema()))
   checkOperations(schema.getQueryType(), ADMIN_QUERIES)
   wrapOperations(schema.getMutationType(), ADMIN_MUTATIONS, (name, args, context: AdminContext, resolve) =>
     resolve({ ...context, mutation: { name, args } }),

@@ -6,7 +6,13 @@ import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-fe
 import { showUsage, type UsagePeriod } from '../../operations/usage/show-usage.ts'
 import { asThemselves, me } from '../../operations/users/me.ts'
 import type { LongLists } from '../engine/long-lists.ts'
-import { acceptQuotedEnums, type Builder, builtOnce, newBuilder } from '../types/builder.ts'
+import {
+  acceptQuotedEnums,
+  type Builder,
+  builtOnce,
+  newBuilder,
+  nullableOperations,
+} from '../types/builder.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
@@ -21,7 +27,7 @@ export interface ClientContext {
 export const clientSchema = builtOnce(() => {
   const builder = newBuilder<ClientContext>()
   defineQueries(builder)
-  return acceptQuotedEnums(builder.toSchema())
+  return nullableOperations(acceptQuotedEnums(builder.toSchema()))
 })
 
 function defineQueries(builder: Builder<ClientContext>): void {
@@ -47,7 +53,6 @@ function defineQueries(builder: Builder<ClientContext>): void {
         me: t.field({ type: user, nullable: true, resolve: (_, _args, { call }) => me(call) }),
         canUseFeature: t.field({
           type: usage.canUseFeatureData,
-          nullable: true,
           args: { featureId, delta: t.arg.int({ defaultValue: 1 }) },
           resolve: (_, { featureId, delta }, { call }) =>
             asThemselves(call, (userId) => canUseFeature(call, userId, featureId, delta ?? 1)),
@@ -60,14 +65,12 @@ function defineQueries(builder: Builder<ClientContext>): void {
         }),
         showUsage: t.field({
           type: showUsageData,
-          nullable: true,
           args: { featureId },
           resolve: (_, { featureId }, { call }) =>
             asThemselves(call, (userId) => showUsage(call, userId, featureId)),
         }),
         package: t.field({
           type: catalogue.package,
-          nullable: true,
           args: { id: t.arg.string({ required: true }) },
           resolve: (_, { id }, { call }) => publishedPackage(call, id),
         }),

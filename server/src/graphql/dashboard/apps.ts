@@ -52,7 +52,6 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
       apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(installationCall(context)) }),
       app: t.field({
         type: types.app,
-        nullable: true,
         args: { appId },
         resolve: (_, { appId }, context) => app(appCall(context, appId)),
       }),
@@ -71,20 +70,17 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
     return {
       createApp: t.field({
         type: types.app,
-        nullable: true,
         args: { id, name, testClock: t.arg.boolean({ defaultValue: false }) },
         resolve: (_, { id, name, testClock }, context) =>
           createApp(installationCall(context), id, name, testClock ?? false),
       }),
       renameApp: t.field({
         type: types.app,
-        nullable: true,
         args: { appId, name },
         resolve: (_, { appId, name }, context) => renameApp(appCall(context, appId), name),
       }),
       advanceClock: t.field({
         type: types.app,
-        nullable: true,
         args: {
           appId,
           to: t.arg.string({
@@ -96,19 +92,16 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
       }),
       setOrigins: t.field({
         type: types.app,
-        nullable: true,
         args: { appId, origins: t.arg.stringList({ required: true }) },
         resolve: (_, { appId, origins }, context) => setOrigins(appCall(context, appId), origins),
       }),
       createApiKey: t.field({
         type: createdApiKey,
-        nullable: true,
         args: { appId, name },
         resolve: (_, { appId, name }, context) => createApiKey(appCall(context, appId), name),
       }),
       rotateApiKey: t.field({
         type: createdApiKey,
-        nullable: true,
         description:
           'Replaces the secret of an API key. The previous secret keeps working for `overlapHours`.',
         args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
@@ -117,7 +110,6 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
       }),
       revokeApiKey: t.field({
         type: revokedApiKey,
-        nullable: true,
         args: { appId, id },
         resolve: (_, { appId, id }, context) => revokeApiKey(appCall(context, appId), id),
       }),

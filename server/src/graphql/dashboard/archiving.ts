@@ -81,26 +81,22 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     return {
       appUse: t.field({
         type: ofApp,
-        nullable: true,
         description: 'Data that would be deleted with an app.',
         args: { appId: args.appId },
         resolve: (_, { appId }, context) => appUse(appCall(context, appId)),
       }),
       packageUse: t.field({
         type: ofPackage,
-        nullable: true,
         args,
         resolve: (_, { appId, id }, context) => packageUse(appCall(context, appId), id),
       }),
       featureUse: t.field({
         type: ofFeature,
-        nullable: true,
         args,
         resolve: (_, { appId, id }, context) => featureUse(appCall(context, appId), id),
       }),
       billingTemplateUse: t.field({
         type: ofTemplate,
-        nullable: true,
         args,
         resolve: (_, { appId, id }, context) => templateUse(appCall(context, appId), id),
       }),
@@ -113,7 +109,6 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     return {
       archiveApp: t.field({
         type: types.app,
-        nullable: true,
         description:
           'Archives an app, or restores it if `archived` is false. An archived app rejects new users, subscriptions, payments and catalogue changes; checks and usage recording keep working.',
         args: { appId: args.appId, archived },
@@ -121,7 +116,6 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       }),
       deleteApp: t.field({
         type: deleted,
-        nullable: true,
         description:
           'Deletes an archived app that has no charged subscriptions. Its API keys stop working immediately.',
         args: {
@@ -132,7 +126,6 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       }),
       archiveFeature: t.field({
         type: types.feature,
-        nullable: true,
         description:
           'Archives a feature, or restores it if `archived` is false. An archived feature cannot be added to packages.',
         args: { ...args, archived },
@@ -141,14 +134,12 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       }),
       deleteFeature: t.field({
         type: deleted,
-        nullable: true,
         description: 'Deletes a feature that was never granted by a package or overridden.',
         args,
         resolve: async (_, { appId, id }, context) => deleteFeature(await inApp(appCall(context, appId)), id),
       }),
       archivePackage: t.field({
         type: types.package,
-        nullable: true,
         description:
           'Archives a package, or restores it if `archived` is false. An archived package accepts no new subscriptions.',
         args: { ...args, archived },
@@ -157,14 +148,12 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       }),
       deletePackage: t.field({
         type: deleted,
-        nullable: true,
         description: 'Deletes a package that never had a subscription and is not part of a billing template.',
         args,
         resolve: async (_, { appId, id }, context) => deletePackage(await inApp(appCall(context, appId)), id),
       }),
       deleteBillingTemplate: t.field({
         type: deleted,
-        nullable: true,
         description: 'Deletes a billing template that has no stored payment links.',
         args,
         resolve: async (_, { appId, id }, context) =>

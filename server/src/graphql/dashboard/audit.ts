@@ -49,7 +49,6 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
     }),
     auditLog: t.field({
       type: page,
-      nullable: true,
       description:
         'Audit log entries, newest first. Without `appId`, entries of all apps and entries that belong to no app. With several filters, a page may contain fewer rows than requested, or none, although `next` is not null.',
       args: {

@@ -51,7 +51,6 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       billingTemplate: t.field({
         type: own.template,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => billingTemplate(appCall(context, appId), id),
       }),
@@ -74,7 +73,6 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     return {
       createPrice: t.field({
         type: own.price,
-        nullable: true,
         args: { appId, packageId, input: t.arg({ type: own.createPrice, required: true }) },
         resolve: (_, { appId, packageId, input }, context) =>
           createPrice(appCall(context, appId), packageId, {
@@ -87,7 +85,6 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       importPrice: t.field({
         type: own.price,
-        nullable: true,
         description:
           'Creates a price with the amount, currency and interval of an existing price at the billing provider.',
         args: { appId, packageId, provider, id },
@@ -96,7 +93,6 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       archivePrice: t.field({
         type: own.price,
-        nullable: true,
         description:
           'Archives a price, or restores it if `archived` is false. An archived price is not used in new payment links.',
         args: { appId, provider, id, archived },
@@ -105,7 +101,6 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       createBillingTemplate: t.field({
         type: own.template,
-        nullable: true,
         args: { appId, input: t.arg({ type: own.createTemplate, required: true }) },
         resolve: (_, { appId, input }, context) =>
           createBillingTemplate(appCall(context, appId), {
@@ -118,14 +113,12 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       archiveBillingTemplate: t.field({
         type: own.template,
-        nullable: true,
         args: { appId, id, archived },
         resolve: (_, { appId, id, archived }, context) =>
           archiveBillingTemplate(appCall(context, appId), id, archived ?? true),
       }),
       generateSubscriptionLink: t.field({
         type: own.link,
-        nullable: true,
         description: 'Generates a payment link as the Admin API does, to test a template.',
         args: {
           appId,

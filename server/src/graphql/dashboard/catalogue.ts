@@ -28,7 +28,6 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
     return {
       feature: t.field({
         type: types.feature,
-        nullable: true,
         args: { appId, id },
         resolve: (_, { appId, id }, context) => dashboardFeature(appCall(context, appId), id),
       }),
@@ -42,7 +41,6 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       package: t.field({
         type: types.package,
-        nullable: true,
         args: { appId, id },
         resolve: (_, { appId, id }, context) => dashboardPackage(appCall(context, appId), id),
       }),
@@ -67,26 +65,22 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
     return {
       createFeature: t.field({
         type: types.feature,
-        nullable: true,
         args: { appId, input: t.arg({ type: inputs.createFeature, required: true }) },
         resolve: (_, { appId, input }, context) => createFeature(appCall(context, appId), newFeature(input)),
       }),
       updateFeature: t.field({
         type: types.feature,
-        nullable: true,
         args: { appId, id, input: t.arg({ type: inputs.updateFeature, required: true }), expectedVersion },
         resolve: (_, { appId, id, input, expectedVersion }, context) =>
           updateFeature(appCall(context, appId, expectedVersion), id, featureChange(input)),
       }),
       createPackage: t.field({
         type: types.package,
-        nullable: true,
         args: { appId, input: t.arg({ type: inputs.createPackage, required: true }) },
         resolve: (_, { appId, input }, context) => createPackage(appCall(context, appId), newPackage(input)),
       }),
       updatePackage: t.field({
         type: types.package,
-        nullable: true,
         description:
           'Updates the metadata of a package. Takes effect immediately, also for a published package.',
         args: { appId, id, input: t.arg({ type: inputs.updatePackage, required: true }), expectedVersion },
@@ -95,7 +89,6 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       editPackage: t.field({
         type: types.package,
-        nullable: true,
         args: { appId, id, input: t.arg({ type: inputs.editPackage, required: true }), expectedVersion },
         resolve: (_, { appId, id, input, expectedVersion }, context) => {
           const edit = {
@@ -109,7 +102,6 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       publishPackage: t.field({
         type: types.package,
-        nullable: true,
         description:
           'Publishes a package. Publishing the draft of a published package creates its next version.',
         args: {
@@ -127,7 +119,6 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       discardPackageDraft: t.field({
         type: types.package,
-        nullable: true,
         args: { appId, id, expectedVersion },
         resolve: (_, { appId, id, expectedVersion }, context) =>
           discardPackageDraft(appCall(context, appId, expectedVersion), id),

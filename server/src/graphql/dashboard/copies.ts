@@ -59,7 +59,6 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
   queryFields(builder, (t) => ({
     catalogueDiff: t.field({
       type: diff,
-      nullable: true,
       args: { appId: t.arg.string({ required: true }), fromAppId: t.arg.string({ required: true }) },
       resolve: (_, { appId, fromAppId }, context) => catalogueDiff(appCall(context, appId), fromAppId),
     }),
@@ -69,7 +68,6 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
     return {
       copyCatalogue: t.field({
         type: diff,
-        nullable: true,
         description:
           'Copies features and packages from another app, as shown by `catalogueDiff`. Packages are copied as drafts.',
         args: { appId, fromAppId: t.arg.string({ required: true }) },
@@ -77,13 +75,11 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       }),
       loadSample: t.field({
         type: sample,
-        nullable: true,
         args: { appId },
         resolve: (_, { appId }, context) => loadSample(appCall(context, appId)),
       }),
       removeSample: t.field({
         type: sample,
-        nullable: true,
         description:
           'Removes the sample data. A dry run only returns the number of items that would be removed.',
         args: { appId, dryRun: t.arg.boolean({ defaultValue: false }) },

@@ -62,7 +62,6 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
       }),
       featureUsers: t.field({
         type: users,
-        nullable: true,
         description: 'Users who are granted the feature, grouped by package.',
         args: { ...args, packageId: t.arg.string({ description: 'Only users of this package.' }), ...page },
         resolve: async (_, { appId, id, packageId, first, after }, context) =>

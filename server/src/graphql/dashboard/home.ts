@@ -28,7 +28,6 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
     return {
       checklist: t.field({
         type: own.checklist,
-        nullable: true,
         args: { appId },
         resolve: (_, { appId }, context) => checklist(appCall(context, appId)),
       }),
@@ -55,7 +54,6 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
       }),
       explain: t.field({
         type: explanation,
-        nullable: true,
         args: {
           appId,
           userId: t.arg.string({ required: true }),

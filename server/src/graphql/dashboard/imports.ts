@@ -88,13 +88,11 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       }),
       userImport: t.field({
         type: imported,
-        nullable: true,
         args: { appId, id },
         resolve: (_, { appId, id }, context) => userImport(appCall(context, appId), id),
       }),
       userImportRows: t.field({
         type: rowPage,
-        nullable: true,
         description: 'Rows of an import, in the order of the file.',
         args: {
           appId,
@@ -114,14 +112,12 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
     return {
       applyUserImport: t.field({
         type: imported,
-        nullable: true,
         description: 'Applies the changes of a checked import. Progress is available from `userImport`.',
         args,
         resolve: (_, { appId, id }, context) => applyUserImport(appCall(context, appId), id),
       }),
       undoUserImport: t.field({
         type: imported,
-        nullable: true,
         description: 'Restores the values from before an import, except for users who were modified since.',
         args,
         resolve: (_, { appId, id }, context) => undoUserImport(appCall(context, appId), id),

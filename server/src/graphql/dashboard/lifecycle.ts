@@ -18,7 +18,6 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
   queryFields(builder, (t) => ({
     changePreview: t.field({
       type: subscriptionChange,
-      nullable: true,
       description: 'Preview of `changeSubscription`.',
       args: {
         appId: t.arg.string({ required: true }),
@@ -38,7 +37,6 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
     return {
       changeSubscription: t.field({
         type: subscriptionChange,
-        nullable: true,
         description:
           "Changes a user's base plan or its quantity. A paid subscription is also changed at the billing provider.",
         args: {
@@ -56,7 +54,6 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
       }),
       cancelScheduledChange: t.field({
         type: types.subscription,
-        nullable: true,
         description:
           "Cancels the scheduled change of a user's base plan, including a package scheduled to follow a trial.",
         args: { appId, userId },
@@ -65,7 +62,6 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
       }),
       startTrial: t.field({
         type: types.subscription,
-        nullable: true,
         description:
           'Starts a trial of a package. When the trial ends, the user is subscribed to the package `then`, if given.',
         args: {
@@ -95,7 +91,6 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
       }),
       extendTrial: t.field({
         type: types.subscription,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }), until: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id, until }, context) =>
           extendTrial(await inApp(appCall(context, appId)), id, until),

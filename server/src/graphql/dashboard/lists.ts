@@ -65,7 +65,6 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
     return {
       users: t.field({
         type: userPage,
-        nullable: true,
         description:
           'Users of the app, newest first. With `search`, users whose ID, name, email or billing ID contain every word of it, best matches first.',
         args: {
@@ -103,7 +102,6 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       }),
       subscriptions: t.field({
         type: subscriptionPage,
-        nullable: true,
         description: 'Subscriptions of the app that match all filters, newest first.',
         args: {
           appId,

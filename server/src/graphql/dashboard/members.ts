@@ -105,14 +105,12 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
     invitation: t.field({
       type: offer,
-      nullable: true,
       description: 'Details of an invitation link, by its token.',
       args: { token: t.arg.string({ required: true }) },
       resolve: (_, { token }, { service }) => invitation(service, token),
     }),
     passwordReset: t.field({
       type: resetOffer,
-      nullable: true,
       description: 'Details of a password reset link, by its token.',
       args: { token: t.arg.string({ required: true }) },
       resolve: (_, { token }, { service }) => passwordReset(service, token),
@@ -133,14 +131,12 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     return {
       signIn: t.field({
         type: member,
-        nullable: true,
         args: { email, password },
         resolve: async (_, { email, password }, context) =>
           enter(context, await signIn(context.service, context, email, password)),
       }),
       setOwner: t.field({
         type: member,
-        nullable: true,
         description: 'Creates the first owner, with the token of the link printed at the first start.',
         args: { token, email, password },
         resolve: async (_, { token, email, password }, context) =>
@@ -148,14 +144,12 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       acceptInvitation: t.field({
         type: member,
-        nullable: true,
         args: { token, password },
         resolve: async (_, { token, password }, context) =>
           enter(context, await acceptInvitation(context.service, context, token, password)),
       }),
       resetPassword: t.field({
         type: member,
-        nullable: true,
         description:
           'Sets a new password with the single-use token of a reset link. Ends all sessions of the member.',
         args: { token, password },
@@ -164,12 +158,10 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       signOut: t.boolean({ resolve: (_, _args, context) => leave(context) }),
       signOutSession: t.boolean({
-        nullable: true,
         args: { id },
         resolve: (_, { id }, context) => signOutSession(installationCall(context), id),
       }),
       signOutEverywhere: t.boolean({
-        nullable: true,
         description: 'Ends all sessions of the signed-in member, including the current one.',
         resolve: async (_, _args, context) => {
           context.setSession(null)
@@ -177,7 +169,6 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         },
       }),
       changePassword: t.boolean({
-        nullable: true,
         description: 'Changes the password of the signed-in member and ends all their other sessions.',
         args: { current: t.arg.string({ required: true }), password },
         resolve: async (_, { current, password }, context) => {
@@ -187,30 +178,25 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       inviteMember: t.field({
         type: newInvitation,
-        nullable: true,
         args: { email, role: t.arg({ type: role, required: true }) },
         resolve: (_, { email, role }, context) => inviteMember(installationCall(context), email, role),
       }),
       revokeInvitation: t.boolean({
-        nullable: true,
         args: { id },
         resolve: (_, { id }, context) => revokeInvitation(installationCall(context), id),
       }),
       changeRole: t.field({
         type: member,
-        nullable: true,
         args: { memberId, role: t.arg({ type: role, required: true }) },
         resolve: (_, { memberId, role }, context) => changeRole(installationCall(context), memberId, role),
       }),
       removeMember: t.boolean({
-        nullable: true,
         description: 'Removes a member and ends their sessions. The last owner cannot be removed.',
         args: { memberId },
         resolve: (_, { memberId }, context) => removeMember(installationCall(context), memberId),
       }),
       createPasswordReset: t.field({
         type: resetLink,
-        nullable: true,
         description:
           'Creates a single-use link with which a member can set a new password. The link expires after a day and replaces earlier ones.',
         args: { memberId },

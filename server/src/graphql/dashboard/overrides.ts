@@ -34,7 +34,6 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
   queryFields(builder, (t) => ({
     featureOverrides: t.field({
       type: page,
-      nullable: true,
       description: 'Overrides of a feature that are currently in force.',
       args: {
         appId: t.arg.string({ required: true }),
@@ -58,7 +57,6 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
     return {
       setOverride: t.field({
         type: override,
-        nullable: true,
         args: { appId, input: t.arg({ type: overrideInput, required: true }) },
         resolve: async (_, { appId, input }, context) =>
           setOverride(await inApp(appCall(context, appId)), newOverride(input)),

@@ -51,7 +51,6 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       providerUse: t.field({
         type: own.use,
-        nullable: true,
         description: 'Open charges at a billing provider, to review before removing its keys.',
         args: { appId, provider: t.arg.string({ required: true }) },
         resolve: (_, { appId, provider }, context) => providerUse(appCall(context, appId), provider),
@@ -83,7 +82,6 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       notice: t.field({
         type: own.notice,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => notice(appCall(context, appId), id),
       }),
@@ -102,7 +100,6 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
     return {
       setProviderAccount: t.field({
         type: own.account,
-        nullable: true,
         description: 'Updates a provider account. Secrets are write-only; omitted fields are not changed.',
         args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
         resolve: (_, { appId, provider, input }, context) =>
@@ -115,7 +112,6 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       removeProviderAccount: t.field({
         type: own.account,
-        nullable: true,
         description: 'Removes the secrets of a provider account. For the sandbox, enables it again.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) =>
@@ -123,20 +119,17 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       testProviderAccount: t.field({
         type: own.test,
-        nullable: true,
         description: 'Sends a test request to the billing provider with the configured keys.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
       }),
       setGraceDays: t.field({
         type: own.settings,
-        nullable: true,
         args: { appId, days: t.arg.int({ required: true }) },
         resolve: (_, { appId, days }, context) => setGraceDays(appCall(context, appId), days),
       }),
       setAccessAfterRefund: t.field({
         type: own.settings,
-        nullable: true,
         description:
           'Sets whether access ends when the payments for the current period are fully refunded or disputed. Also applies to earlier refunds and disputes.',
         args: { appId, access: t.arg({ type: own.access, required: true }) },
@@ -145,19 +138,16 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       replayNotice: t.field({
         type: own.notice,
-        nullable: true,
         description: 'Processes a webhook event again, regardless of its state.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => replayNotice(appCall(context, appId), id),
       }),
       replayFailedNotices: t.int({
-        nullable: true,
         description: 'Processes all failed webhook events again and returns their number.',
         args: { appId },
         resolve: (_, { appId }, context) => replayFailedNotices(appCall(context, appId)),
       }),
       reconcileBilling: t.int({
-        nullable: true,
         description: 'Syncs open checkouts and live subscriptions with the providers. Returns their number.',
         args: { appId },
         resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),

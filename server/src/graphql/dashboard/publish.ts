@@ -86,14 +86,12 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
     return {
       publishPreview: t.field({
         type: preview,
-        nullable: true,
         args: { appId, packageId, for: reach, first },
         resolve: (_, { appId, packageId, for: reach, first }, context) =>
           publishPreview(appCall(context, appId), packageId, reach ?? 'ALL', first),
       }),
       publishTouched: t.field({
         type: touchPage,
-        nullable: true,
         description: 'Further affected subscribers, after the first page.',
         args: { appId, packageId, for: reach, first, after: t.arg.string({ required: true }) },
         resolve: (_, { appId, packageId, for: reach, first, after }, context) =>

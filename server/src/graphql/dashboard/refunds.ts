@@ -37,7 +37,6 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
   mutationFields(builder, (t) => ({
     reverseSandboxPayment: t.field({
       type: payment,
-      nullable: true,
       description:
         'Simulates a refund or dispute of a sandbox payment. Its effects arrive as a webhook event, as from any billing provider.',
       args: {

@@ -87,7 +87,6 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
     return {
       revenue: t.field({
         type: figures,
-        nullable: true,
         description:
           'Revenue figures: current for an app with up to 10,000 subscriptions and payments, otherwise at most five minutes old. `fresh` recalculates them.',
         args: { appId, days, fresh: t.arg.boolean({ defaultValue: false }) },
@@ -96,7 +95,6 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       }),
       revenueList: t.field({
         type: listedPage,
-        nullable: true,
         description:
           'Subscriptions behind a revenue figure, newest first. PAST_DUE and TRIALING show the current state, regardless of `days`.',
         args: { appId, list: t.arg({ type: list, required: true }), days, first, after },
@@ -105,7 +103,6 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       }),
       mrrList: t.field({
         type: recurringPage,
-        nullable: true,
         description:
           'Subscriptions that make up the current monthly recurring revenue, ordered by billing provider and ID.',
         args: { appId, first, after },
@@ -114,7 +111,6 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       }),
       payments: t.field({
         type: paymentPage,
-        nullable: true,
         description: 'Invoices and one-off payments at the billing providers, newest first.',
         args: { appId, state: t.arg({ type: state, required: true }), days, first, after },
         resolve: async (_, { appId, state, days, first, after }, context) =>

@@ -43,7 +43,6 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
   mutationFields(builder, (t) => ({
     rotateTokenKey: t.field({
       type: changed,
-      nullable: true,
       description:
         'Replaces the signing key. Tokens signed with the previous key remain valid until they expire.',
       args: { appId: t.arg.string({ required: true }) },
@@ -51,7 +50,6 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     }),
     revokeTokenKey: t.field({
       type: changed,
-      nullable: true,
       description: 'Revokes a signing key. All tokens it signed become invalid immediately.',
       args: { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
       resolve: (_, { appId, id }, context) => revokeTokenKey(appCall(context, appId), id),

@@ -40,20 +40,17 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
     return {
       user: t.field({
         type: own.user,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => dashboardUser(appCall(context, appId), id),
       }),
       exportUser: t.field({
         type: 'JSON',
-        nullable: true,
         description: EXPORT,
         args: { appId, id: t.arg.string({ required: true }), after: t.arg.string() },
         resolve: (_, { appId, id, after }, context) => exportUser(appCall(context, appId), id, after),
       }),
       userDeletion: t.field({
         type: own.userDeletion,
-        nullable: true,
         description: 'Effects of deleting a user.',
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => userDeletion(appCall(context, appId), id),
@@ -65,14 +62,12 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       }),
       showUsage: t.field({
         type: own.showUsageData,
-        nullable: true,
         args: { appId, userId, featureId: t.arg.string({ required: true }) },
         resolve: async (_, { appId, userId, featureId }, context) =>
           showUsage(await inApp(appCall(context, appId)), userId, featureId),
       }),
       ledger: t.field({
         type: own.ledgerPage,
-        nullable: true,
         description: 'Recorded usage of a user, newest first.',
         args: { appId, userId, featureId: t.arg.string(), ...page },
         resolve: (_, { appId, userId, featureId, first, after }, context) =>
@@ -80,7 +75,6 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       }),
       subscription: t.field({
         type: types.subscription,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => subscription(await inApp(appCall(context, appId)), id),
       }),
@@ -94,28 +88,24 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
     return {
       createUser: t.field({
         type: own.user,
-        nullable: true,
         args: { appId, input: t.arg({ type: own.createUser, required: true }) },
         resolve: (_, { appId, input }, context) =>
           createDashboardUser(appCall(context, appId), newUser(input)),
       }),
       updateUser: t.field({
         type: own.user,
-        nullable: true,
         args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
         resolve: (_, { appId, id, input }, context) =>
           updateDashboardUser(appCall(context, appId), id, memberUserChange(input)),
       }),
       deleteUser: t.field({
         type: own.deletedUser,
-        nullable: true,
         description: 'Permanently deletes a user and their personal data.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => deleteUser(appCall(context, appId), id),
       }),
       subscribe: t.field({
         type: [types.subscription],
-        nullable: true,
         args: {
           appId,
           userId,
@@ -127,27 +117,23 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       }),
       cancelSubscription: t.field({
         type: types.subscription,
-        nullable: true,
         args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
         resolve: (_, { appId, id, atPeriodEnd }, context) =>
           cancelSubscription(appCall(context, appId), id, atPeriodEnd ?? true),
       }),
       keepSubscription: t.field({
         type: types.subscription,
-        nullable: true,
         description: 'Reverts a scheduled cancellation.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => keepSubscription(appCall(context, appId), id),
       }),
       recordUsage: t.field({
         type: own.recordedUsage,
-        nullable: true,
         args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
         resolve: (_, { appId, input }, context) => recordUsage(appCall(context, appId), usageEvent(input)),
       }),
       generateUserToken: t.field({
         type: own.generatedUserToken,
-        nullable: true,
         args: { appId, userId },
         resolve: (_, { appId, userId }, context) => generateUserToken(appCall(context, appId), userId),
       }),

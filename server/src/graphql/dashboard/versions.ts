@@ -66,7 +66,6 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     return {
       packageVersions: t.field({
         type: versions,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -80,13 +79,11 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       }),
       migration: t.field({
         type: migrationType,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => migration(await inApp(appCall(context, appId)), id),
       }),
       migrationPreview: t.field({
         type: migrationType,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -94,14 +91,8 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
           toVersion: t.arg.int({ required: true }),
           when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
         },
-        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
-          migrationPreview(
-            await inApp(appCall(context, appId)),
-            packageId,
-            fromVersion,
-            toVersion,
-            when ?? 'NOW',
-          ),
+        resolve: async (_, { appId, when, ...input }, context) =>
+          migrationPreview(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
       }),
     }
   })
@@ -111,7 +102,6 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     return {
       migrateSubscriptions: t.field({
         type: migrationType,
-        nullable: true,
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
@@ -119,18 +109,11 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
           toVersion: t.arg.int({ required: true }),
           when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
         },
-        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
-          migrateSubscriptions(
-            await inApp(appCall(context, appId)),
-            packageId,
-            fromVersion,
-            toVersion,
-            when ?? 'NOW',
-          ),
+        resolve: async (_, { appId, when, ...input }, context) =>
+          migrateSubscriptions(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
       }),
       undoMigration: t.field({
         type: migrationType,
-        nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => undoMigration(await inApp(appCall(context, appId)), id),
       }),

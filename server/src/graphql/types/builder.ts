@@ -1,5 +1,12 @@
 import SchemaBuilder from '@pothos/core'
-import { type GraphQLSchema, isEnumType, isIntrospectionType, Kind } from 'graphql'
+import {
+  type GraphQLSchema,
+  getNullableType,
+  isEnumType,
+  isIntrospectionType,
+  isListType,
+  Kind,
+} from 'graphql'
 import type { JsonObject } from '../../domain/metadata.ts'
 import { parseJsonLiteral, parseJsonObject, parseWholeLiteral, parseWholeNumber } from './scalars.ts'
 
@@ -53,6 +60,19 @@ export function acceptQuotedEnums(schema: GraphQLSchema): GraphQLSchema {
     const parseLiteral = type.parseLiteral.bind(type)
     type.parseLiteral = (node, variables) =>
       parseLiteral(node.kind === Kind.STRING ? { kind: Kind.ENUM, value: node.value } : node, variables)
+  }
+  return schema
+}
+
+/**
+ * An operation that fails returns null, so that the results of the others in the request are kept. Lists are an
+ * exception: they fail only with the whole app.
+ */
+export function nullableOperations(schema: GraphQLSchema, neverFail: readonly string[] = []): GraphQLSchema {
+  const queries = Object.values(schema.getQueryType()?.getFields() ?? {})
+  const single = queries.filter(({ type }) => !isListType(getNullableType(type)))
+  for (const field of [...single, ...Object.values(schema.getMutationType()?.getFields() ?? {})]) {
+    if (!neverFail.includes(field.name)) field.type = getNullableType(field.type)
   }
   return schema
 }

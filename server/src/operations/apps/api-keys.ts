@@ -19,7 +19,7 @@ interface CreatedApiKey {
   name: string
   prefix: string
   secret: string
-  /** of a rotation: until when the old secret works */
+  /** for a rotation: until when the old secret works */
   formerExpiresAt: number | null
 }
 
@@ -36,7 +36,7 @@ export async function createApiKey(call: Call, name: string): Promise<CreatedApi
   })
 }
 
-/** Replaces a key, which keeps working for some hours so that callers can switch. */
+/** Replaces a key. The old one keeps working for some hours so that callers can switch. */
 export async function rotateApiKey(call: Call, id: string, overlapHours: number): Promise<CreatedApiKey> {
   const { appId } = call
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
@@ -63,7 +63,7 @@ export async function revokeApiKey(call: Call, id: string): Promise<{ id: string
   })
 }
 
-/** A mutation that revokes API keys: once it has answered, this process refuses them. */
+/** A mutation that revokes API keys. This process rejects them as soon as it returns. */
 export async function mutateKeys<T>(
   call: Call | InstallationCall,
   effect: (tx: Tx) => Promise<T>,
@@ -73,7 +73,7 @@ export async function mutateKeys<T>(
   return result
 }
 
-/** After the app's row is locked, so that two at once cannot both be the last. */
+/** Called with the app's row locked, so that two concurrent calls cannot both take the last slot. */
 async function checkRoom(tx: Tx, appId: string): Promise<void> {
   if ((await store.countGoodApiKeys(tx, appId)) > MAX_API_KEYS)
     throw badUserInput(`An app can have at most ${MAX_API_KEYS} valid API keys. Revoke one first.`)
@@ -84,13 +84,13 @@ const apiKeyNotFound = (id: string) =>
 
 const VISIBLE = 10
 
-/** 256 random bits: too many to guess, so a plain hash of them is enough. */
+/** 256 random bits cannot be guessed, so a plain hash is enough. */
 export function newSecret() {
   const secret = `tg_${randomBytes(32).toString('base64url')}`
   return { secret, ...keptOf(secret) }
 }
 
-/** What is stored of a secret: its hash, and a prefix to recognise it by. */
+/** The stored part of a secret: its hash, and a prefix to recognise it. */
 export function keptOf(secret: string) {
   return {
     prefix: secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 3))),

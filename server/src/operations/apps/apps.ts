@@ -27,7 +27,7 @@ export async function app({ service, appId }: Call): Promise<AppRow> {
   return requireApp(service.pool, appId)
 }
 
-/** The same call, once it is sure that there is such an app. */
+/** The same call, after checking that the app exists. */
 export async function inApp(call: Call): Promise<Call> {
   await requireApp(call.service.pool, call.appId)
   return call
@@ -80,7 +80,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
       )
     }
     await setTestClock(tx, appId, new Date(time).toISOString())
-    // Due in the sandbox by then: renewals, endings.
+    // Renewals and cancellations in the sandbox that are due by then.
     await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
     return requireApp(tx, appId)
   })
@@ -92,7 +92,7 @@ export async function requireApp(db: HomeDb, id: string): Promise<AppRow> {
   return app
 }
 
-/** The origins whose pages may use the client API with a user's token. */
+/** Sets the origins whose pages may use the client API with a user's token. */
 export async function setOrigins(call: Call, origins: readonly string[]): Promise<AppRow> {
   const { appId } = call
   if (origins.length > MAX_ORIGINS)

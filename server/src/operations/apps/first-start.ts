@@ -9,12 +9,12 @@ import { keptOf, newSecret } from './api-keys.ts'
 
 export const DEFAULT_APP = 'default'
 
-/** What became of the owner named in the settings; null: none is. */
+/** Outcome of the owner in the settings; null: none is set. */
 export type OwnerSetting = 'created' | 'ignored' | null
 
 /**
- * Creates the default app, and the key and owner named in the settings. Several processes may start at once. What is
- * shown only once is not created here: the start may still fail.
+ * Creates the default app, and the key and owner in the settings. Several processes may start at once. Secrets that are
+ * shown only once are not created here, because the start may still fail.
  */
 export async function prepare(
   service: Service,
@@ -46,7 +46,7 @@ export async function prepare(
   }
 }
 
-/** Printed for the operator, each only when new. */
+/** Printed for the operator; each only if new. */
 export interface FirstStart {
   /** an Admin key just generated, never shown again */
   apiKey: string | null
@@ -54,7 +54,7 @@ export interface FirstStart {
   ownerToken: string | null
 }
 
-/** The last step of a start, once nothing can keep it from running and printing this. */
+/** The last step of a start, when nothing can prevent the output any more. */
 export async function firstSecrets(service: Pick<Service, 'pool' | 'keyring'>): Promise<FirstStart> {
   const apiKey = await transaction(service.pool, async (tx) => {
     await lockApp(tx, DEFAULT_APP)

@@ -12,7 +12,7 @@ import { mutateKeys } from './api-keys.ts'
 import { requireApp } from './apps.ts'
 import { DEFAULT_APP } from './first-start.ts'
 
-/** Hides an app and has it refuse what is new, or brings it back. One app always stays in use. */
+/** Archives or restores an app. At least one app stays in use. */
 export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
   const { appId } = call
   return mutate(call, async (tx) => {
@@ -26,9 +26,9 @@ export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
   })
 }
 
-/** What goes with an app, and what keeps it from being deleted. */
+/** The data that would be deleted with an app, and whether it can be deleted. */
 export interface AppUse extends store.AppContent, store.StillPaid {
-  /** why it cannot be deleted; null: it can */
+  /** reason why it cannot be deleted; null: it can */
   refusal: string | null
 }
 
@@ -40,7 +40,9 @@ export async function appUse(call: Call): Promise<AppUse> {
   })
 }
 
-/** Nobody can take it back, so whoever deletes an app types its id. Its rows go in the background. */
+/**
+ * Deleting an app cannot be undone, so its id must be typed as a confirmation. Its rows are deleted in the background.
+ */
 export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
   return mutateKeys(call, async (tx) => {
     await store.lockAppRemoval(tx)
@@ -76,10 +78,10 @@ function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillP
 
 const jobKey = (appId: string) => `delete-app:${appId}`
 
-/** So many rows take a fraction of a second. */
+/** Takes a fraction of a second. */
 const BATCH_SIZE = 10_000
 
-/** Deletes the next rows of an app. Each batch is a job: a large app holds up neither a lock nor a shutdown. */
+/** Deletes the next rows of an app. Each batch is a job, so that a large app delays neither locks nor a shutdown. */
 export async function deleteAppRows({ patient }: Service, appId: string): Promise<void> {
   await transaction(patient, async (tx) => {
     const more = await store.deleteAppBatch(tx, appId, BATCH_SIZE)
@@ -87,7 +89,7 @@ export async function deleteAppRows({ patient }: Service, appId: string): Promis
   })
 }
 
-/** Goes on with deletions whose job was given up, after a day without a database for example. */
+/** Resumes deletions whose job failed for good, for example after a day without a database. */
 export async function resumeAppDeletions({ pool }: Service): Promise<void> {
   for (const appId of await store.appsBeingDeleted(pool)) {
     await addJob(pool, 'delete-app', { appId }, jobKey(appId))

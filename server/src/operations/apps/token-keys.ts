@@ -7,7 +7,7 @@ import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireApp } from './apps.ts'
 
-/** Longer than any stored answer that names a key is repeated. */
+/** Longer than any stored response that refers to a key is repeated. */
 const KEPT_HOURS = 3 * IDEMPOTENCY_KEPT_HOURS
 
 /** The keys that sign the app's user tokens, the current one first. */
@@ -16,7 +16,7 @@ export async function tokenKeys({ service, appId }: Call): Promise<store.TokenKe
   return store.listTokenKeys(service.pool, appId)
 }
 
-/** From now on tokens are signed with a new key. Those signed by the old one are valid until they expire. */
+/** Creates a new signing key. Tokens signed with the old one are valid until they expire. */
 export async function rotateTokenKey(call: Call): Promise<{ id: string }> {
   const { appId } = call
   return mutate(call, async (tx) => {
@@ -26,13 +26,13 @@ export async function rotateTokenKey(call: Call): Promise<{ id: string }> {
   })
 }
 
-/** Tokens signed by the key are refused; a new key is created with the next token. */
+/** Tokens signed with the key are rejected. The next token creates a new key. */
 export async function revokeTokenKey(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call
   return mutate(call, async (tx) => {
     if (!isIdentifier(id) || !(await store.revokeTokenKey(tx, appId, id)))
       throw badUserInput(`Token key not found: ${quote(id)}`, 'id')
-    // Every process notices with its next statement that reads the version.
+    // Every process sees the new version with its next statement.
     await bumpVersion(tx, appId)
     return { id }
   })

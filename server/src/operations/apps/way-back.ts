@@ -13,36 +13,36 @@ import { newPasswordReset, type PasswordResetLink } from '../members/password-re
 import { newSecret } from './api-keys.ts'
 import { DEFAULT_APP, type FirstStart, firstSecrets } from './first-start.ts'
 
-/** What the operator asks for on the command line, after losing a key or a password. */
+/** Options of the command line for operators who lost a key or a password. */
 export interface Wishes {
   /** the app to create an Admin key for */
   newKeyOf: string | null
-  /** the owner to create a password reset link for; '': the one who has been here longest */
+  /** the owner to create a password reset link for; '': the first one */
   resetOwner: string | null
 }
 
 export const NO_WISHES: Wishes = { newKeyOf: null, resetOwner: null }
 
-/** Everything that is printed once. */
+/** All secrets that are printed once. */
 export interface Secrets extends FirstStart {
   newKey?: { appId: string; secret: string }
   reset?: PasswordResetLink
 }
 
-/** In the audit log, where members have their address. */
+/** The actor in the audit log, where members have their email address. */
 const BY_COMMAND = 'the command line'
 
-/** Whoever may start the service may do this: they have its database and its settings. */
+/** No check is needed: whoever can start the service has its database and settings. */
 export async function secretsFor(
   service: Pick<Service, 'pool' | 'keyring' | 'clock'>,
   { newKeyOf, resetOwner }: Wishes,
 ): Promise<Secrets> {
   const secrets: Secrets = await firstSecrets(service)
-  // The key of a first start is new enough.
+  // The key of a first start is already new.
   if (newKeyOf !== null && !(newKeyOf === DEFAULT_APP && secrets.apiKey !== null)) {
     secrets.newKey = await transaction(service.pool, (tx) => newKey(tx, newKeyOf))
   }
-  // Without an owner there is the setup link instead.
+  // Without an owner there is a setup link instead.
   if (resetOwner !== null && secrets.ownerToken === null) {
     secrets.reset = await transaction(service.pool, (tx) => newReset(tx, resetOwner, service.clock()))
   }

@@ -43,13 +43,13 @@ import { trialLinksToClose } from './close-trial-links.ts'
 import { heldBy } from './held-by.ts'
 import { isWithheld } from './withheld.ts'
 
-/** A provider's report of something that was paid. */
+/** A provider's report of a paid subscription. */
 export interface PaidSubscription extends ProviderSubscription {
   /** in real time */
   paidAt: number
-  /** a one-off payment: nothing renews */
+  /** a one-off payment that does not renew */
   forGood: boolean
-  /** the provider's id to refund it by */
+  /** the provider's id for a refund */
   paymentRef: string
 }
 
@@ -57,7 +57,7 @@ const DAY_MS = 86_400_000
 
 /**
  * Applies a provider's report of a subscription, all or nothing. `known` is the stored version from before the provider
- * was asked: false if it has been written since.
+ * was asked. Returns false if it has been written since.
  */
 export async function applyBilling(
   service: Service,
@@ -67,29 +67,19 @@ export async function applyBilling(
   payer: number | null,
 ): Promise<boolean> {
   if (!known && said.billingStatus === 'never') return true
-  const { written, problem } = await apply(service, at, said, known, payer)
-  if (problem !== null) throw new BillingProblem(at.ref, problem)
-  return written
-}
-
-function apply(
-  service: Service,
-  at: ProviderRef,
-  said: PaidSubscription,
-  known: ProviderSubscriptionRow | null,
-  payer: number | null,
-): Promise<{ written: boolean; problem: string | null }> {
   const { appId } = at
-  return transaction(service.pool, async (tx) => {
+  const { written, problem } = await transaction(service.pool, async (tx) => {
     const user = payer === null ? await becomeUser(tx, at, said.customer) : { uid: payer, id: null }
     if (user === 'deleted') return { written: true, problem: null }
     const { uid, id } = user
     const applyTo = async (users: UserTx) =>
       (await lockUserByUid(users, appId, uid)) ? applyLocked(service, users, at, said, known, uid) : null
     const applied = id === null ? tx.places.ofUid(appId, uid, applyTo) : tx.places.of(appId, id, applyTo)
-    // Deleted meanwhile: what is known of this payment is gone too, and is read again.
+    // The user was deleted meanwhile, along with the data about this payment: start again.
     return (await applied) ?? { written: false, problem: null }
   })
+  if (problem !== null) throw new BillingProblem(at.ref, problem)
+  return written
 }
 
 async function applyLocked(
@@ -101,12 +91,12 @@ async function applyLocked(
   uid: number,
 ): Promise<{ written: boolean; problem: string | null }> {
   const { appId, provider, ref } = at
-  // Read after locking the user: nothing this decision depends on changes any more.
+  // Read after locking the user, so that the input of this decision no longer changes.
   const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
   const held = await heldBy(tx, appId, uid, now)
   const mine = held.filter((s) => s.provider === provider && s.providerRef === ref)
   const withheld = await isWithheld(tx, appId, said, known)
-  // One one-off payment, one grant: it is given again only if a refund or a dispute took it away.
+  // A one-off payment is granted once. It is granted again only after a refund or dispute ended it.
   const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
   const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
   const bill = await billOf(tx, at, said, app.catalogue, now)
@@ -175,7 +165,7 @@ async function applyLocked(
   return { written, problem: problem ?? heldAlready(at, said, changes) }
 }
 
-/** Whether the link that it was made by promised a trial; asked only of what is in one. */
+/** Whether it was created by a link that offered a trial; queried only during a trial. */
 async function isByTrialLink(
   tx: Tx,
   appId: string,
@@ -186,7 +176,7 @@ async function isByTrialLink(
   return session !== null && session.terms.trialDays !== null
 }
 
-/** A link was used although its trial has been had, and the user has nothing by it. */
+/** A link was used although the trial was used up, and it granted nothing. */
 function triedBefore({ provider, ref }: ProviderRef, packages: readonly { id: string }[]): string {
   const names = packages.map(({ id }) => quote(id)).join(', ')
   return `The user has already had a trial of ${names}. The trial ${ref} was ended at ${providerName(provider)} without a charge. Send the user a new payment link.`
@@ -205,8 +195,8 @@ function heldAlready(
 }
 
 /**
- * A payer who is not a user becomes one, but not one who was a user and was deleted. Nobody is recognised by email
- * address: anyone may enter any.
+ * Creates a user for the payer, unless that user existed and was deleted. Email addresses do not identify users: anyone
+ * can enter any address.
  */
 async function becomeUser(
   tx: Tx,
@@ -224,12 +214,12 @@ async function becomeUser(
   const made = await tx.places.of(appId, ref, (db) => insertPayer(db, appId, payer))
   if (made !== null) return { uid: made, id: ref }
   const other = (await findUserByBillingId(tx, appId, ref)) ?? (await findUser(tx, appId, ref))
-  // Created by another while this transaction has been looking: the next one sees it, also on another server.
+  // Another transaction created the user meanwhile: the next attempt sees it, also on another server.
   if (!other) throw new TryAgain()
   return other
 }
 
-/** Endings first: otherwise the unique indexes would refuse what starts. */
+/** Ends come first: otherwise the unique indexes would reject the new rows. */
 async function write(
   tx: UserTx,
   at: ProviderRef,

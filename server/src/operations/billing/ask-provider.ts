@@ -6,8 +6,8 @@ import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /**
- * Asks a provider without having received a notice. What someone has to fix goes into the inbox all the same: nobody
- * sees a failed job.
+ * Fetches an object without a webhook event. Problems that someone has to fix are stored as an event, because nobody
+ * sees failed jobs.
  */
 export async function askAboutCheckout(service: Service, at: ProviderRef): Promise<void> {
   await telling(service, at, 'checkout.session.reconciled', () => syncCheckout(service, at))

@@ -4,7 +4,7 @@ import { snapshot } from '../../store/audit/snapshots.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { findUserByUid } from '../../store/users/users.ts'
 
-/** Writes what a provider reported about a locked user; if it changes their subscriptions, the audit log says so. */
+/** Writes a provider's report about a locked user, with an audit entry if it changes their subscriptions. */
 export async function auditedReport(
   tx: Tx,
   { appId, provider }: ProviderRef,

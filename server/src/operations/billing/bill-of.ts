@@ -11,7 +11,7 @@ import type { Tx } from '../../store/connection/database.ts'
 import { requirePackage } from '../call/require.ts'
 import { BillingProblem } from './billing-problem.ts'
 
-/** The packages that are charged for, now and after a scheduled change, and how often. */
+/** The packages that are charged now and after a scheduled change, with their quantities. */
 export async function billOf(
   tx: Tx,
   at: ProviderRef,
@@ -29,7 +29,7 @@ export async function billOf(
   )
   const unknownIn = (some: readonly BilledItem[]) =>
     some.find(({ priceId }) => !prices.some((price) => price.id === priceId))
-  // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
+  // A scheduled change whose time has come counts as made, even if the provider is late.
   const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
   const unknown = unknownIn(charged)
   const isLive = said.billingStatus === 'live' || said.billingStatus === 'past due'
@@ -59,7 +59,7 @@ export async function billOf(
   }
 }
 
-/** A package has as many as its prices are charged for; none of it is charged for no package at all. */
+/** A package's quantity is that of its prices. Without a charge there is no package. */
 function packagesPaid(
   items: readonly BilledItem[],
   prices: readonly PriceRow[],

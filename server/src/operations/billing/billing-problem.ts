@@ -1,4 +1,4 @@
-/** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
+/** The reason why a payment cannot be granted. Someone has to fix it and then replay the event. */
 export class BillingProblem extends Error {
   /** the provider's id of the payment */
   readonly ref: string

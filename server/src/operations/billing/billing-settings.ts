@@ -30,7 +30,7 @@ const read = async (db: HomeDb, appId: string): Promise<BillingSettings> => ({
   accessAfterRefund: await store.accessAfterRefund(db, appId),
 })
 
-/** Also decides about what is past due already: the providers are asked about that again. */
+/** Also applies to subscriptions that are already past due, which are fetched again. */
 export async function setGraceDays(call: Call, days: number): Promise<BillingSettings> {
   const { appId } = call
   if (days < 0 || days > MAX_GRACE_DAYS)
@@ -42,7 +42,7 @@ export async function setGraceDays(call: Call, days: number): Promise<BillingSet
   })
 }
 
-/** Also decides about what has been refunded or disputed already: the providers are asked about that again. */
+/** Also applies to earlier refunds and disputes, which are fetched again. */
 export async function setAccessAfterRefund(call: Call, access: AccessAfterRefund): Promise<BillingSettings> {
   const { appId } = call
   return mutate(call, async (tx) => {

@@ -96,7 +96,7 @@ export async function archiveBillingTemplate(
   })
 }
 
-/** Why a template cannot be deleted; null: it can. */
+/** Reason why a template cannot be deleted; null: it can. */
 export async function templateUse(
   { service, appId }: Reading,
   id: string,
@@ -106,11 +106,11 @@ export async function templateUse(
   return { links, refusal: deletionRefusal('billing template', id, reasons(links)) }
 }
 
-/** Deletes a template of which no payment link was made, as far as those are kept. */
+/** Deletes a template without stored payment links. */
 export async function deleteBillingTemplate(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call
   return mutate(call, async (tx) => {
-    // Counted once nobody can make another link: that refers to the template's row.
+    // Counted with the template's row locked, to which a new link would refer.
     if (!isIdentifier(id) || !(await lockTemplate(tx, appId, id))) throw templateNotFound(id)
     checkDeletable('billing template', id, reasons(await linksOfTemplate(tx, appId, id)))
     await store.deleteTemplate(tx, appId, id)

@@ -6,7 +6,7 @@ import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
 
-/** Closes the user's open links that promise a trial of something tried since: a new link is paid at once. */
+/** Closes the user's open links with a trial that the user has had since. A new link is charged immediately. */
 export async function closeTrialLinks(
   service: Service,
   { appId, userUid }: { appId: string; userUid: number },
@@ -23,7 +23,7 @@ export async function closeTrialLinks(
   }
 }
 
-/** Has that done once this is committed: the user has tried something. */
+/** Schedules that for after the commit. */
 export function trialLinksToClose(tx: Tx, appId: string, userUid: number): Promise<void> {
   return addJob(tx, 'close-trial-links', { appId, userUid }, `close-trial-links:${appId}:${userUid}`)
 }

@@ -4,7 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { type CheckoutSession, updateCheckoutState } from '../../store/billing/checkout-sessions.ts'
 import type { Service } from '../call/service.ts'
 
-/** Updates our session from the provider's checkout; null if the link does not belong to this app. */
+/** Updates our session from the provider's checkout; null if the link belongs to another app. */
 export async function followCheckout(
   { pool }: Service,
   { appId, provider }: ProviderRef,

@@ -3,7 +3,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { keepPayments } from '../../store/billing/payments.ts'
 import type { Service } from '../call/service.ts'
 
-/** Keeps what a provider says was paid for a subscription lately. */
+/** Stores the latest payments of a subscription. */
 export async function followPayments(
   service: Service,
   at: ProviderRef,
@@ -13,7 +13,7 @@ export async function followPayments(
   await keepPayments(service.pool, at, payments, since)
 }
 
-/** Keeps a one-off payment, which has no invoice. */
+/** Stores a one-off payment, which has no invoice. */
 export async function followOneOff(
   service: Service,
   at: ProviderRef,

@@ -31,8 +31,8 @@ interface LinkInput {
 }
 
 /**
- * The session is committed first, in a separate transaction; then the provider is called with the session's id as its
- * idempotency key. However often this is retried, there is one link.
+ * The session is committed first, in a separate transaction. Then the provider is called with the session's id as its
+ * idempotency key, so that retries create only one link.
  */
 export async function generateSubscriptionLink(call: Call, input: LinkInput): Promise<{ url: string }> {
   checkRedirect('successUrl', input.successUrl)
@@ -84,10 +84,10 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   return linkOf(call, id)
 }
 
-/** Refuses before the payment what would fail after it. */
+/** Rejects before the payment what would fail after it. */
 function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number): void {
   const live = held.filter((s) => endedAt(s, now) === null)
-  // One that is about to end, by choice or for lack of payment, may be bought again.
+  // A subscription that is about to end may be bought again.
   const lasting = live.filter((s) => s.provider !== null && s.cancelAt === null)
   const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
   if (twice) {
@@ -106,7 +106,7 @@ function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number)
 const hasTried = (held: readonly SubscriptionRow[], { items }: Offer): boolean =>
   held.some((s) => s.trialEndsAt !== null && items.some((item) => item.package.id === s.packageId))
 
-/** The link of a session: the stored one, or one created now. */
+/** The stored link of a session, or a new one. */
 async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   const { service, appId } = call
   const session = await findCheckoutSession(service.pool, appId, id)
@@ -129,7 +129,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
     })
     await setCheckoutUrl(service.pool, appId, id, created)
     if (await findCheckoutSession(service.pool, appId, id)) return { url: created.url }
-    // The user was deleted meanwhile, and what is paid now would give nothing.
+    // The user was deleted meanwhile, so a payment would grant nothing.
     await provider.closeCheckout(created.ref)
     throw linkIsGone()
   } catch (error) {
@@ -143,7 +143,7 @@ const linkIsGone = () =>
     'The payment link no longer exists because its user was deleted or it is too old. Generate a new one.',
   )
 
-/** What the session offered when it was created, whatever the template says now. */
+/** The offer at the time when the session was created. */
 async function offerAgain(call: Call, { items, provider }: CheckoutSession): Promise<Offer> {
   const { app } = await momentOf(call)
   const ids = items.map(({ priceId }) => priceId)

@@ -10,8 +10,8 @@ import { syncPayment } from './sync-payment.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /**
- * Handles a notice by asking its provider for the current state. Permanent failures are shown in the inbox; transient
- * ones are thrown, to be retried.
+ * Processes an event by fetching the current state from its provider. Permanent failures are shown in the dashboard;
+ * transient ones are thrown, to be retried.
  */
 export async function handleNotice(service: Service, appId: string, seq: number): Promise<void> {
   const notice = await findNotice(service.pool, appId, seq)

@@ -6,7 +6,7 @@ import {
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
 
-/** The user's subscriptions, each with the payment behind it. */
+/** The user's subscriptions with their payments. */
 export async function heldBy(
   db: UserDb,
   appId: string,

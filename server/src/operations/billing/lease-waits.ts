@@ -4,13 +4,13 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { isLeased, takeLease } from '../../store/billing/provider-leases.ts'
 import type { Service } from '../call/service.ts'
 
-/** Longer than a provider takes, even if it has to be asked twice. */
+/** Longer than a provider takes for two requests. */
 const LEASE_MS = 60_000
 /** Shorter than callers wait. */
 const WAIT_MS = 8_000
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 160]
 
-/** Takes a lease on a provider's subscription once nobody else has one. */
+/** Takes a lease on a provider's subscription as soon as it is free. */
 export async function takeWhenFree(service: Service, at: ProviderRef, holder: string): Promise<void> {
   const taken = await inTime(
     service,
@@ -19,13 +19,13 @@ export async function takeWhenFree(service: Service, at: ProviderRef, holder: st
   if (!taken) throw unavailable('Another change of this subscription is in progress; retry.')
 }
 
-/** Waits until no change of it is on its way. */
+/** Waits until no change of it is in progress. */
 export async function untilFree(service: Service, at: ProviderRef): Promise<void> {
   const free = await inTime(service, async () => !(await isLeased(service.pool, at)))
   if (!free) throw new Error(`another change of the subscription ${at.ref} is in progress`)
 }
 
-/** Tries with growing pauses; false: it never came true. */
+/** Retries with growing pauses; false: it timed out. */
 async function inTime({ monotonic }: Service, isSo: () => Promise<boolean>): Promise<boolean> {
   const began = monotonic()
   for (let pause = SHORTEST_PAUSE_MS; !(await isSo()); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {

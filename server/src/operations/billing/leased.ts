@@ -10,18 +10,18 @@ import { takeWhenFree } from './lease-waits.ts'
 import { askingProvider, providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** The right to change some subscriptions of a provider, until that is recorded here. */
+/** The exclusive right to change some subscriptions of a provider until the change is recorded here. */
 export interface Lease {
   covers(paid: { provider: string | null; providerRef: string | null }): boolean
-  /** Has the provider change something. */
+  /** Calls the provider. */
   ask(provider: string, question: (asked: BillingProvider) => Promise<void>): Promise<void>
-  /** Throws if the lease has ended meanwhile: what is known of the provider may be newer than what it was asked. */
+  /** Throws if the lease has expired: then the stored state may be newer than the change. */
   check(tx: Tx): Promise<void>
 }
 
 /**
- * Changes subscriptions at their providers and then here, one caller at a time: in what order changes are made there is
- * in what order they are recorded here, and no report comes in between. No connection is held while a provider is asked.
+ * Changes subscriptions at their providers and then here, one caller at a time, so that both sides see changes in the
+ * same order and no report comes in between. No connection is held during calls to a provider.
  */
 export async function leased<T>(
   service: Service,
@@ -45,7 +45,7 @@ export async function leased<T>(
     },
   }
   try {
-    // All in one order, so that no two wait for each other.
+    // Sorted, to avoid deadlocks.
     for (const one of [...refs].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))) {
       await takeWhenFree(service, one, holder)
       taken.push(one)
@@ -59,8 +59,8 @@ export async function leased<T>(
 const nameOf = ({ provider, ref }: ProviderRef) => JSON.stringify([provider, ref])
 
 /**
- * Ends the lease, and reads what the provider has now if it was asked anything: it has the last word. That this fails is
- * no answer to the caller, whose change is made or refused by then: a job does it later.
+ * Ends the lease, and fetches the provider's state if it was called. A failure is not reported to the caller, whose
+ * change is done or rejected by then; a job retries it.
  */
 async function giveBack(service: Service, at: ProviderRef, holder: string, asked: boolean): Promise<void> {
   try {

@@ -13,7 +13,7 @@ import { askAgain } from './reconcile.ts'
 
 type Reading = Pick<Call, 'service' | 'appId'>
 
-/** A notice, and whom it is about; null: nobody we know. */
+/** An event and its user; null: unknown. */
 export type ShownNotice = store.NoticeRow & { user: SentencePart | null }
 
 /** Newest first, starting after the id `after`. */

@@ -31,10 +31,10 @@ export async function prices(
   return store.listPrices(service.pool, appId, packageId, includeArchived)
 }
 
-/** What a price of this provider may be in. */
+/** Currencies that a provider supports. */
 export const currencies = (provider: string): Currency[] => currenciesOf(checkProvider(provider))
 
-/** A price's id is the provider's; for the sandbox we choose it. */
+/** A price has the provider's id; for the sandbox it is generated. */
 export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
@@ -47,7 +47,7 @@ export async function createPrice(call: Call, packageId: string, input: PriceInp
   return addPrice(call, packageId, priceOf({ ...input, provider, id }))
 }
 
-/** Takes amount, currency and interval from the provider. */
+/** With amount, currency and interval of the provider's price. */
 export async function importPrice(
   call: Call,
   packageId: string,
@@ -113,7 +113,7 @@ async function changePrices(
   )
 }
 
-/** The provider's prices, and the package that already uses each. */
+/** The provider's prices, with the package that already uses each. */
 export async function providerPrices(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   provider: string,

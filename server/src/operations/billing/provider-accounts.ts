@@ -23,13 +23,12 @@ import {
 } from './provider-of.ts'
 import { sandboxWarning } from './sandbox-warning.ts'
 
-/** An account as shown to members: of its secrets, only whether they are set. */
+/** An account as shown to members, without its secrets. */
 export interface ProviderAccount extends Omit<Account, 'secretKey' | 'webhookSecrets'> {
   keyHint: string | null
   livemode: boolean | null
   webhookSecrets: number
   webhookUrl: string
-  /** a warning for members */
   warning: string | null
 }
 
@@ -78,7 +77,7 @@ export async function setProviderAccount(
       secret === null ? (now?.webhookSecret ?? null) : sealed(call.service, appId, 'webhook secret', secret)
     if (key !== null && isLiveKey(key)) await forgetBesideLive(tx, appId)
     const stripe = await accountOf({ pool: tx, billing }, appId, 'stripe')
-    // Turning the sandbox on beside a live key is deliberate.
+    // Enabling the sandbox beside a live key must be deliberate.
     const live = stripe.secretKey !== null && isLiveKey(stripe.secretKey)
     const previous = secret === null ? now?.previousWebhookSecret : now?.webhookSecret
     await upsertProviderAccount(tx, appId, {
@@ -129,13 +128,13 @@ export async function removeProviderAccount(call: Call, name: string): Promise<P
   return shown(call.service, appId, provider)
 }
 
-/** What goes on at a provider without us, once its keys are removed. */
+/** Open charges at a provider that continue after its keys are removed. */
 export async function providerUse({ service, appId }: Call, name: string): Promise<StillPaid> {
   await requireApp(service.pool, appId)
   return stillPaid(service.pool, appId, checkProvider(name))
 }
 
-/** Makes a small request to the provider. A refusal is the answer, not a failure. */
+/** Sends a small request to the provider. A rejection is a result, not a failure. */
 export async function testProviderAccount(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   name: string,

@@ -21,7 +21,7 @@ export interface Account {
   enabled: boolean
   source: (typeof ACCOUNT_SOURCES)[number]
   secretKey: string | null
-  /** the current one, and the previous one while both are valid */
+  /** the current one and, during a rotation, the previous one */
   webhookSecrets: string[]
   updatedAt: number | null
 }
@@ -75,7 +75,7 @@ export async function accountOf(
 /** Whether the key takes real money. */
 export const isLiveKey = (key: string): boolean => !/^[a-z]+_test_/.test(key)
 
-/** Whether the sandbox accepts payments for an app: checked in the transaction of each payment. */
+/** Whether the sandbox of an app accepts payments. Checked in the transaction of each payment. */
 export const sandboxIsOn =
   (billing: BillingSettings) =>
   async (db: HomeDb, appId: string): Promise<boolean> =>
@@ -83,7 +83,7 @@ export const sandboxIsOn =
 
 type SealedField = 'secret key' | 'webhook secret'
 
-/** Refused without a master key: the sealing key would be stored in the clear beside what it seals. */
+/** Fails without a master key: the sealing key would be stored unencrypted beside what it seals. */
 export function sealed(
   { billing, keyring }: Pick<Service, 'billing' | 'keyring'>,
   appId: string,
@@ -101,7 +101,7 @@ export function sealed(
 const encryptionContext = (appId: string, field: SealedField): string =>
   JSON.stringify(['stripe', appId, field])
 
-/** One per app, derived from a secret of the installation, so that nothing is stored. */
+/** One secret per app, derived from a secret of the installation, so that nothing is stored. */
 export function sandboxSecret({ sandboxKey }: BillingSettings, appId: string): string {
   return `whsec_${createHmac('sha256', sandboxKey).update(appId).digest('base64url')}`
 }
@@ -121,7 +121,7 @@ export async function providerOf(service: Service, appId: string, name: string):
   }
 }
 
-/** Calls a provider on behalf of a member, and turns its refusal into an error for them. */
+/** Calls a provider for a member, and turns its rejection into an error for them. */
 export async function askingProvider<T>(name: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()

@@ -39,8 +39,8 @@ interface Arrival {
 }
 
 /**
- * Verifies a notice and stores it, once; the provider need not send it again. A job works out later what it means.
- * Null: there is no such provider.
+ * Verifies an event and stores it once; the provider need not send it again. A job processes it later. Null: there is
+ * no such provider.
  */
 export async function receiveNotice(service: Service, arrival: Arrival): Promise<NoticeReceipt | null> {
   const provider = PROVIDERS.find((known) => known === arrival.provider)
@@ -65,7 +65,7 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
   const named = refs.map((ref) => ({ provider, ref }))
   const isNew = await transaction(service.pool, async (tx) => {
     await holdErasures(tx, appId)
-    // About a user who was deleted: it would only bring their data back.
+    // The event is about a deleted user, whose data must not be stored again.
     if (await isErased(tx, appId, named)) return true
     const seq = await insertNotice(tx, appId, { provider, eventId, type, body: keptOf(verdict, body) })
     if (seq === null) return false

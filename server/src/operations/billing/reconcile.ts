@@ -8,13 +8,13 @@ import { type Tx, transaction } from '../../store/connection/database.ts'
 import { addJobs } from '../../store/jobs/jobs.ts'
 import type { Service } from '../call/service.ts'
 
-/** As long as banks take disputes as a rule, and longer than shops refund. */
+/** Longer than disputes and refunds usually take. */
 const REFUNDABLE_DAYS = 180
 
 /**
- * Finds what was lost: queues questions to the providers about every link that may still be paid, and about the
- * subscriptions that should have changed by now, or all of them, with those that ended and may still be refunded. Returns
- * how many. Links that no provider ever answered for are closed.
+ * Queues requests to the providers about every link that can still be paid, and about subscriptions: those that should
+ * have changed by now, or all of them including ended ones that may still be refunded. Returns their number. Links that
+ * were never created at a provider are closed.
  */
 export function reconcile(service: Service, appId: string | null, which: 'due' | 'all'): Promise<number> {
   return transaction(service.pool, (tx) => askAgain(tx, appId, which))
@@ -31,7 +31,7 @@ export async function askAgain(tx: Tx, appId: string | null, which: 'due' | 'all
   return checkouts.length + subscriptions.length + ended.length
 }
 
-/** Queues questions about subscriptions and one-off payments. */
+/** Queues requests about subscriptions and one-off payments. */
 export async function ask(tx: Tx, about: readonly AskAbout[]): Promise<void> {
   const refsOf = (wanted: boolean) => about.flatMap(({ oneOff, ...ref }) => (oneOff === wanted ? [ref] : []))
   await addJobs(tx, 'sync-checkout', refsOf(true))

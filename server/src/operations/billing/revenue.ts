@@ -36,12 +36,12 @@ import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.t
 import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
-/** How far back the Revenue page may look, in days. */
+/** Ranges of the Revenue page, in days. */
 const RANGES = [7, 30, 90, 365]
 const DAY_MS = 86_400_000
-/** Making figures reads every live subscription: a second and more where there are a million. */
+/** Computing figures reads every live subscription, which takes a second and more for a million. */
 const FRESH_MS = 5 * 60_000
-/** Subscriptions and payments in figures that take some 30 ms to make: those are never reused. */
+/** Figures over this many subscriptions and payments take some 30 ms and are never cached. */
 const FEW = 10_000
 
 interface Figures extends Movements {
@@ -62,12 +62,12 @@ export interface Revenue extends Movements {
   plans: Named<PlanCount>[]
   mrr: InUnits<Mrr>[]
   payments: InUnits<PaymentTotal & RefundTotal>[]
-  /** live subscriptions whose prices are not known yet */
+  /** live subscriptions with unknown prices */
 }
 
 /**
- * The figures of the last `days` days. Those of a large app are reused for five minutes, unless `fresh` is set. Those of
- * a small app are always current: whoever has just loaded the sample, or sold a first subscription, looks for it here.
+ * The figures of the last `days` days. Those of a large app are cached for five minutes, unless `fresh` is set. Those
+ * of a small app are always current, so that a first sale shows up immediately.
  */
 export async function revenue(call: Call, days: number, fresh: boolean): Promise<Revenue> {
   const { service, appId } = call
@@ -97,7 +97,7 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
   }
 }
 
-/** By provider and currency: what came in and what was given back, which may be of earlier payments. */
+/** Payments and refunds by provider and currency. The refunds may be of earlier payments. */
 function together(
   payments: readonly PaymentTotal[],
   refunds: readonly RefundTotal[],
@@ -130,7 +130,7 @@ function isFresh({ asOf, ageMs }: KeptFigures<Figures>, now: number): boolean {
   return ageMs < FRESH_MS && asOf <= now && now - asOf < FRESH_MS
 }
 
-/** Where somebody else is at it, the kept ones have to do, if there are any. */
+/** If another transaction is computing them, returns the cached ones, if any. */
 async function newFigures(
   { pool, primary }: Service,
   appId: string,
@@ -157,7 +157,7 @@ async function countFigures(tx: Tx, appId: string, days: number, now: number): P
   }
 }
 
-/** The subscriptions behind a figure, as of now, newest first. */
+/** The subscriptions behind a figure, newest first. */
 export async function revenueList(
   call: Call,
   list: RevenueList,
@@ -186,7 +186,7 @@ export async function revenueList(
   }
 }
 
-/** What is in the monthly recurring revenue, and how much of it. */
+/** The subscriptions in the monthly recurring revenue, with their amounts. */
 export async function mrrList(
   call: Call,
   first: number | null | undefined,
@@ -217,7 +217,7 @@ function parseMrrCursor(after: string | null | undefined): { provider: string; r
   return { provider, ref }
 }
 
-/** Payments, failed ones, or what was given back, newest first. */
+/** Payments, failed payments or refunds, newest first. */
 export async function payments(
   call: Call,
   state: PaymentState | 'REFUNDED',

@@ -9,7 +9,7 @@ import {
 import type { Service } from '../call/service.ts'
 import { sandboxIsOn } from './provider-of.ts'
 
-/** A payment page of the sandbox, as the payer sees it. */
+/** A payment page of the sandbox. */
 export interface CheckoutView extends Omit<SandboxCheckout, 'state'> {
   /** `off`: the sandbox currently accepts no payments */
   state: SandboxCheckout['state'] | 'off'

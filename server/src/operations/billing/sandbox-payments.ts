@@ -10,7 +10,7 @@ import { requireSubscription } from '../call/require.ts'
 import { type PaymentAt, paymentsAt } from '../subscriptions/subscription-billing.ts'
 import { askingProvider, sandboxIsOn } from './provider-of.ts'
 
-/** What was paid in the sandbox for a subscription, newest first; nothing for one that is paid elsewhere. */
+/** Sandbox payments for a subscription, newest first; none for one paid elsewhere. */
 export async function sandboxPayments(call: Call, subscriptionId: string): Promise<PaymentAt[]> {
   const { service, appId } = call
   const { now } = await momentOf(call)
@@ -18,7 +18,7 @@ export async function sandboxPayments(call: Call, subscriptionId: string): Promi
   return paidFor(service.pool, subscription, now)
 }
 
-/** Tries out a refund or a dispute. What follows from it comes by a notice, as from any provider. */
+/** Simulates a refund or a dispute. It takes effect by a webhook event, as with any provider. */
 export function reverseSandboxPayment(
   call: Call,
   subscriptionId: string,

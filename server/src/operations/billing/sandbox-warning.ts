@@ -2,7 +2,7 @@ import { appsWithKey } from '../../store/billing/provider-accounts.ts'
 import type { Service } from '../call/service.ts'
 import { accountOf, isLiveKey } from './provider-of.ts'
 
-/** The warning for an app whose sandbox is on beside Stripe; null where it is not. */
+/** The warning for an app with both the sandbox and Stripe enabled; null otherwise. */
 export async function sandboxWarning(
   service: Pick<Service, 'pool' | 'billing'>,
   appId: string,
@@ -15,7 +15,7 @@ export async function sandboxWarning(
     : 'The sandbox is enabled together with Stripe: anyone with a sandbox link gets the package without paying. It is disabled automatically when a live key is set.'
 }
 
-/** Logs one line for all apps whose sandbox is on beside Stripe. */
+/** Logs one line for all apps with both the sandbox and Stripe enabled. */
 export async function warnOfSandboxes(service: Service): Promise<void> {
   const { environment } = service.billing
   const withKey = await appsWithKey(service.pool, 'stripe')

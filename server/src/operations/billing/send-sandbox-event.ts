@@ -5,7 +5,7 @@ import { sandboxSecret } from './provider-of.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Delivers a sandbox event to our own inbox the way any provider would: over HTTP, signed. */
+/** Delivers a sandbox event to our own webhook as any provider would: over HTTP, signed. */
 export async function sendSandboxEvent(service: Service, appId: string, id: string): Promise<void> {
   const payload = await findEvent(service.pool, appId, id)
   if (payload === null) return

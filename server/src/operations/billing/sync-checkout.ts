@@ -10,7 +10,7 @@ import { followOneOff } from './follow-payments.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** Asks the provider about a payment link, and applies the answer. */
+/** Fetches a payment link from the provider and applies its state. */
 export async function syncCheckout(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   const checkout = await provider.fetchCheckout(at.ref)
@@ -24,7 +24,7 @@ export async function syncCheckout(service: Service, at: ProviderRef): Promise<v
   }
 }
 
-/** A one-off payment: a subscription that never renews, ends only by hand, and counts from the payment. */
+/** A one-off payment: a subscription that never renews, has no end, and starts with the payment. */
 async function grantForGood(
   service: Service,
   at: ProviderRef,

@@ -7,7 +7,7 @@ import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** Asks the provider about a customer: updates a payer who became a user, or forgets a deleted customer. */
+/** Fetches a customer: updates a payer who became a user, or forgets a deleted customer. */
 export async function syncCustomer(service: Service, at: ProviderRef): Promise<void> {
   const { appId, ref } = at
   const provider = await providerOf(service, appId, at.provider)

@@ -4,7 +4,7 @@ import { providerOf } from './provider-of.ts'
 import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** Something was refunded or disputed: asks the provider what it was paid for, and then about that. */
+/** After a refund or dispute: fetches what the payment was for, and then that object. */
 export async function syncPayment(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   const purpose = await provider.fetchPurpose(at.ref)

@@ -16,9 +16,9 @@ import { untilFree } from './lease-waits.ts'
 import { providerOf } from './provider-of.ts'
 
 /**
- * Asks the provider for the current state of a subscription, and applies it. No lock is held while asking: the answer
- * is written only if nobody has written since before the question, otherwise it asks again. While a change of it is on its
- * way from here to the provider, it waits for that.
+ * Fetches the current state of a subscription and applies it. No lock is held meanwhile: the result is written only if
+ * nobody has written since, otherwise it is fetched again. If a change from here to the provider is in progress, it
+ * waits for that.
  */
 export async function syncSubscription(
   service: Service,
@@ -43,12 +43,12 @@ export async function syncSubscription(
   throw new Error(`the subscription ${at.ref} was modified concurrently too often`)
 }
 
-/** Whether something was charged since it was last asked about, as far as can be seen without asking for invoices. */
+/** Whether there may be new payments since the last fetch, as far as known without fetching invoices. */
 function mayHavePaid(known: ProviderSubscriptionRow | null, now: ProviderSubscription): boolean {
   return known === null || known.paidUntil !== now.paidUntil || known.status !== now.status
 }
 
-/** A subscription that the provider no longer knows has ended, whenever that was. */
+/** A subscription that the provider no longer knows has ended. */
 function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscription {
   return {
     ref,
@@ -77,7 +77,7 @@ interface Payer {
   paidAt: number
 }
 
-/** The paying user, and when it was first paid. Subscriptions from another app's link are ignored. */
+/** The paying user, and the time of the first payment. Subscriptions from another app's link are ignored. */
 async function payerOf(
   service: Service,
   at: ProviderRef,
@@ -94,7 +94,7 @@ async function payerOf(
     if (!session || session.provider !== at.provider) return 'nobody of ours'
     const { userUid: uid, paidAt } = session
     if (session.state === 'PAID' && paidAt !== null) return { uid, paidAt }
-    // It may exist before it is paid: nothing is granted until the link is paid.
+    // It may exist before it is paid: nothing is granted until then.
     const checkout = session.providerRef === null ? null : await provider.fetchCheckout(session.providerRef)
     const now = checkout && (await followCheckout(service, at, checkout))
     return now?.state === 'PAID' ? { uid, paidAt: now.paidAt ?? madeAt } : 'nobody of ours'

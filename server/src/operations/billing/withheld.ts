@@ -4,8 +4,8 @@ import type { ProviderSubscriptionRow } from '../../store/billing/provider-subsc
 import type { HomeDb } from '../../store/connection/places.ts'
 
 /**
- * Whether nothing is granted for it, because what was paid for the running period has been refunded or is disputed.
- * Where the provider does not say, it stays as it was.
+ * Whether access is withheld because the payments for the current period were refunded or are disputed. If the provider
+ * does not report them, nothing changes.
  */
 export async function isWithheld(
   db: HomeDb,

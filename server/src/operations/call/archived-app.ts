@@ -3,8 +3,8 @@ import { MUTATIONS } from '../registry/registry.ts'
 import type { Call } from './call.ts'
 
 /**
- * Rejects a mutation that would be new in an archived app. Checks, records and everything that ends or repairs something
- * go on: a click in the dashboard must not break a running application.
+ * Rejects mutations that add something new to an archived app. Checks, usage recording and everything that ends or
+ * repairs something still work: a click in the dashboard must not break a running application.
  */
 export function checkTakesNew(actor: Call['actor'], appId: string, archived: boolean): void {
   const mutation = actor.kind === 'user' ? null : actor.mutation

@@ -10,11 +10,11 @@ import { checkTakesNew } from './archived-app.ts'
 import type { AppActor, Call, InstallationCall, MemberActor, RunningMutation } from './call.ts'
 
 /**
- * Makes a change and notes it in the audit log, with the subject before and after, in the same transaction. There is no
- * entry for a call that was answered but changed nothing.
+ * Makes a change and writes its audit entry, with the subject before and after, in one transaction. A call that changed
+ * nothing has no entry.
  *
- * Members' changes to an app are serialised by its lock, so that both are accurate. An application's are not: what there
- * was before is read as soon as the change has its own locks (`locked`).
+ * Members' changes to an app are serialised by its lock, so both states are accurate. An application's changes are not:
+ * the state before is read as soon as the change has its own locks (`locked`).
  */
 export function audited<T>(
   tx: Tx,
@@ -89,7 +89,7 @@ async function byKey<T>(
   return result
 }
 
-/** Mutations return null or false when their subject was not there, and `recorded: false` for usage that was refused. */
+/** Mutations return null or false if their subject did not exist, and `recorded: false` for rejected usage. */
 const changedNothing = (result: unknown): boolean =>
   result === null ||
   result === false ||

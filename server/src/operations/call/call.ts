@@ -5,20 +5,20 @@ import type { MutationName } from '../registry/registry.ts'
 import type { WaitingCaller } from './hot-paths.ts'
 import type { Service } from './service.ts'
 
-/** The mutation that a call runs. */
+/** The mutation of a call. */
 export interface RunningMutation {
   name: MutationName
   args: Args
 }
 
-/** An application's backend, by one of its API keys (the hash in hex). */
+/** An application's backend, authenticated by an API key (its hash in hex). */
 export interface AppActor {
   kind: 'app'
   keyHash: string
   mutation?: RunningMutation | undefined
 }
 
-/** One of the application's users, by a token; `tokenKey` signed it. */
+/** An end user, authenticated by a token signed with `tokenKey`. */
 export interface UserActor {
   kind: 'user'
   uid: number
@@ -27,32 +27,32 @@ export interface UserActor {
   tokenKey: string
 }
 
-/** A member who has signed in to the dashboard. */
+/** A signed-in member of the dashboard. */
 export interface MemberActor {
   kind: 'member'
   member: Member
-  /** null: the member only reads */
+  /** null: a query */
   mutation: RunningMutation | null
 }
 
 type Actor = AppActor | UserActor | MemberActor
 
-/** One operation on an app. */
+/** An operation on an app. */
 export interface Call<By extends Actor = Actor> extends WaitingCaller {
   service: Service
   actor: By
   /** set for a mutation of a request with an Idempotency-Key */
   idempotency: { key: string; request: Buffer; field: string } | null
-  /** the version of the subject that the caller has seen: see version.ts */
+  /** the version of the subject that the caller has seen; see version.ts */
   expectedVersion?: string | null | undefined
 }
 
-/** One operation outside any app: members, their sessions, the list of apps. */
+/** An operation outside any app: members, their sessions, the list of apps. */
 export interface InstallationCall extends Pick<Call<MemberActor>, 'service' | 'actor' | 'deadline'> {
   appId: null
 }
 
-/** The app as it is now, for an operation that only reads. */
+/** The app and time for an operation that only reads. */
 export function momentOf(call: Call): Promise<Moment> {
   return call.service.apps.at(call.service.pool, call)
 }

@@ -1,14 +1,14 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 
 /**
- * When the caller of a request stops waiting. After that they have been told that there is no answer, so nothing that
- * has not been sent to the database is written any more.
+ * When the caller of a request stops waiting. Afterwards they have received an error, so nothing is written that has
+ * not been sent to the database.
  */
 export class Deadline {
   readonly #monotonic: Monotonic
   #at: number
 
-  /** `now` is the monotonic clock's time. */
+  /** `now` is the time of the monotonic clock. */
   constructor(monotonic: Monotonic, now: number, ms: number) {
     this.#monotonic = monotonic
     this.#at = now + ms
@@ -22,7 +22,7 @@ export class Deadline {
     return now >= this.#at
   }
 
-  /** Restarts it: for work known to take longer, or once a slow body has arrived. */
+  /** Restarts it, for work known to take longer, or once a slow body has arrived. */
   renew(ms: number): void {
     this.#at = this.#monotonic() + ms
   }

@@ -13,16 +13,16 @@ export interface HotPaths {
   /** A user's entitlement to a feature. */
   read(question: EntitlementQuestion): Promise<EntitlementState>
   record(usage: PendingUsage): Promise<Recorded>
-  /** An upper bound of the oldest call's wait, in seconds. */
+  /** Upper bound of the oldest call's wait, in seconds. */
   oldestSeconds(): number
 }
 
-/** Counts calls by feature. Features that do not exist are not to be counted. */
+/** Counts calls by feature. Callers omit features that do not exist. */
 export interface FeatureTally {
   checked(appId: string, featureId: string, access: boolean): void
   recorded(appId: string, featureId: string, records: number, units: number): void
   refused(appId: string, featureId: string, calls: number): void
-  /** Adds what was counted apart. */
+  /** Adds counts of other processes. */
   add(others: readonly CountedFeature[]): void
 }
 
@@ -64,10 +64,10 @@ export interface PendingUsage {
   key: KeptUnder | null
 }
 
-/** `claimed`: the key belongs to this request, another mutation of which has already answered. */
+/** `claimed`: another mutation of the same request has already used the key. */
 export type Recorded = RecordedUsage | 'claimed'
 
-/** The key under which an answer is stored, and the request and field it belongs to. */
+/** The key under which a response is stored, and the request and field it belongs to. */
 export interface KeptUnder extends KeyName {
   request: Buffer
   field: string

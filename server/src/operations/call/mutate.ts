@@ -18,11 +18,10 @@ import { withLockedUser } from './require.ts'
 import { checkRole } from './roles.ts'
 
 /**
- * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only if their role allows it.
- * The audit log gets an entry.
+ * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only with the required role.
+ * Writes an audit entry.
  *
- * The effect asks for the moment once it has the locks it needs; if it never does, the API key is still checked
- * afterwards, whatever the outcome.
+ * The effect calls `moment` once it has its locks. If it never does, the API key is still checked afterwards.
  */
 export async function mutate<T>(
   call: Call | InstallationCall,
@@ -32,7 +31,7 @@ export async function mutate<T>(
   const idempotency = appId === null ? null : call.idempotency
   let checked = actor.kind !== 'app'
   const work = async (tx: Tx): Promise<Outcome<T>> => {
-    // As they are now: an earlier mutation of the same request may have changed it.
+    // The current role: an earlier mutation of the same request may have changed it.
     if (actor.kind === 'member' && actor.mutation)
       checkRole(MUTATIONS[actor.mutation.name].role, await findMemberById(tx, actor.member.id))
     let runs = false
@@ -40,7 +39,7 @@ export async function mutate<T>(
       if (appId === null) throw new Error('an operation without an app has no app clock')
       const now = await service.apps.at(tx, call)
       checked = true
-      // A stored answer is repeated whatever has happened since.
+      // A stored response is repeated even if the app was archived since.
       if (runs) checkTakesNew(actor, appId, now.app.archived)
       return now
     }
@@ -69,7 +68,7 @@ export async function mutate<T>(
   }
 }
 
-/** A mutation of what belongs to one user, who is locked. */
+/** A mutation of one user, who is locked. */
 export function mutateUser<T>(
   call: Call,
   userId: string,
@@ -80,7 +79,7 @@ export function mutateUser<T>(
   )
 }
 
-/** The stored answer of this Idempotency-Key, if any: for operations that call a provider before they write. */
+/** The stored response of this Idempotency-Key, if any, for operations that call a provider before they write. */
 export async function earlierAnswer<T>(call: Call): Promise<{ value: T } | null> {
   const { service, appId, idempotency } = call
   if (!idempotency) return null
@@ -91,11 +90,11 @@ export async function earlierAnswer<T>(call: Call): Promise<{ value: T } | null>
   return Object.hasOwn(claim.results, field) ? { value: resultOf(claim.results[field] as Outcome<T>) } : null
 }
 
-/** Runs the effect, unless this key has a stored answer: then that is repeated. */
+/** Runs the effect, unless this key has a stored response, which is then repeated. */
 async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
   const { request, field } = key
   const claim = await claimKey(tx, key, request)
-  // Nothing is kept for an app that is gone; the effect says so.
+  // Nothing is stored for a deleted app; the effect throws the error.
   if (!claim) return { value: await effect() }
   if (!claim.request.equals(request)) throw idempotencyKeyReused()
   if (Object.hasOwn(claim.results, field)) return claim.results[field] as Outcome<T>
@@ -109,7 +108,7 @@ function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
     tx,
     async () => ({ value: await effect() }),
     (error) => {
-      // A transient error must not become the stored answer of this key.
+      // A transient error must not become the stored response of this key.
       if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
       const { code, message, type, field } = error
       return { error: { code, message, type, field } }
@@ -117,7 +116,7 @@ function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
   )
 }
 
-/** A mutation of the catalogue: serialised per app, and noticed by every process. */
+/** A mutation of the catalogue: serialised per app, and visible to every process. */
 export function mutateCatalogue<T>(
   call: Call,
   effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
@@ -128,7 +127,7 @@ export function mutateCatalogue<T>(
     const locked = await lockApp(tx, appId)
     const before = locked && (await loadApp(tx, appId))
     if (!before) throw new Error(`the app ${appId} no longer exists`)
-    // Read before anything changes: what is read here stays cached, even if the transaction fails.
+    // Read before anything changes: it stays cached even if the transaction fails.
     if (call.actor.kind === 'app') await moment()
     await effect(tx, before, locked.now)
     await bumpVersion(tx, appId)

@@ -1,6 +1,6 @@
 import { TollgateError } from '../../domain/errors.ts'
 
-/** The stored result of a mutation: a refusal is an answer too. */
+/** The stored result of a mutation, which may be an error. */
 export type Outcome<T> = { value: T } | { error: Refusal }
 
 type Refusal = Pick<TollgateError, 'code' | 'message' | 'type' | 'field'>

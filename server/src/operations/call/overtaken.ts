@@ -1,10 +1,10 @@
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_OVERTAKEN } from '../../domain/limits.ts'
 
-/** What was decided before the locks were taken no longer fits: thrown to start again. */
+/** A decision made before the locks were taken is outdated: thrown to start again. */
 export class Overtaken extends Error {}
 
-/** Runs it, and again from the start whenever it was overtaken. */
+/** Retries whenever it was overtaken. */
 export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; tries <= MAX_OVERTAKEN; tries++) {
     try {

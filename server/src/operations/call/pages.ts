@@ -15,12 +15,12 @@ export function pageSize(first: number | null | undefined): number {
   return size
 }
 
-/** The key before which a page starts, newest first: a former `next`, or the very beginning. */
+/** The key before which a page starts, newest first: a previous `next`, or the beginning. */
 export function keyBefore(after: string | null | undefined): number {
   return after === null || after === undefined ? Number.MAX_SAFE_INTEGER : keyAfter(after)
 }
 
-/** The key after which a page starts: a former `next`. */
+/** The key after which a page starts: a previous `next`. */
 export function keyAfter(after: string): number {
   const key = /^\d{1,16}$/.test(after) ? Number(after) : Number.NaN
   if (!Number.isSafeInteger(key)) throw unknownCursor()
@@ -29,7 +29,7 @@ export function keyAfter(after: string): number {
 
 export const unknownCursor = () => badUserInput('after must be the `next` value of a previous page', 'after')
 
-/** One row more than the page is requested, to know without counting whether there are more. */
+/** One row more than the page is read, to find out whether there are more without counting. */
 export function pageOf<Row>(rows: Row[], size: number, keyOf: (row: Row) => string | number): KeyedPage<Row> {
   const page = rows.slice(0, size)
   const last = page.at(-1)

@@ -23,13 +23,12 @@ export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, 
   return all.slice(start, typeof first === 'number' ? start + first : undefined)
 }
 
-/** Where to continue a list too long for memory: after this key, for that many rows (null: all). */
+/** Where to continue a list too long for memory: after this key, for this many rows (null: all). */
 export interface Cursor {
   after: number
   left: number | null
 }
 
-/** A chunk of such a list. */
 export interface Chunk<Row> {
   rows: Row[]
   /** null: at the end */

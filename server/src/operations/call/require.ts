@@ -13,8 +13,8 @@ import type { HomeDb, SessionPlaces, UserTx } from '../../store/connection/place
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { findUser, lockUser, lockUserByUid, type UserRow } from '../../store/users/users.ts'
 
-// Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
-// would choke on some of them.
+// Look up an object by id, or throw its not-found error. Invalid ids are not looked up: PostgreSQL rejects some of
+// them.
 
 export async function requireCatalogue(db: HomeDb, appId: string): Promise<Catalogue> {
   const app = isIdentifier(appId) ? await loadApp(db, appId) : null
@@ -40,7 +40,7 @@ export async function requireUser(db: HomeDb, appId: string, id: string): Promis
   return user
 }
 
-/** Works on a user who is locked until the transaction ends: changes of one user are serialised. */
+/** Locks the user until the transaction ends, so that changes of one user are serialised. */
 export async function withLockedUser<T>(
   tx: { readonly places: SessionPlaces },
   appId: string,

@@ -18,13 +18,13 @@ export function checkRole(least: Role | 'VISITOR', member: Member | null): void 
   }
 }
 
-/** Whether it needs no sign-in. The name may be that of no operation. */
+/** Whether it needs no sign-in. The name may be unknown. */
 export function isForVisitors(kind: 'query' | 'mutation', name: string): boolean {
   const entries: Readonly<Record<string, { role: string }>> = kind === 'query' ? QUERIES : MUTATIONS
   return Object.hasOwn(entries, name) && entries[name]?.role === 'VISITOR'
 }
 
-/** The mutations that a member may run in the dashboard. Its pages hide the others. */
+/** The mutations that a member may run. The dashboard hides the others. */
 export function permissions(member: Member): string[] {
   return MUTATION_NAMES.filter((name) => {
     const { dashboard, role } = MUTATIONS[name]

@@ -18,36 +18,34 @@ import type { OngoingWork } from '../upkeep/ongoing-work.ts'
 import type { Outages } from '../upkeep/outages.ts'
 import type { FeatureTally, HotPaths } from './hot-paths.ts'
 
-/** What all operations share, created once at the start. It knows no operation. */
+/** Shared by all operations and created once at the start. It knows no operation. */
 export interface Service {
   pool: Pool
-  /** for index lookups, whose plans are kept */
+  /** for index lookups with cached plans */
   lookups: Pool
   /** for long statements over all users of an app */
   patient: Pool
-  /** for what a read keeps: the primary, also where the pools above lead to a replica */
+  /** for writes of a read operation: the primary, even if the pools above lead to a replica */
   primary: Pool
   /** for lists and figures; null: there is none */
   replica: Replica | null
   apps: AppCache
   usage: HotPaths
-  /** the statements of the hot paths, for what records usage in a transaction */
+  /** statements of the hot paths, to record usage in a transaction */
   usageStore: UsageStore
-  /** The known state of provider subscriptions; those requested together share a statement. */
+  /** The known state of provider subscriptions. Concurrent reads share a statement. */
   billings: { read(ref: ProviderRef): Promise<ProviderSubscriptionRow | null> }
   billing: BillingSettings
-  /** real time, for what does not follow an app's clock: tokens, sessions */
+  /** real time, for everything that does not follow an app's clock: tokens, sessions */
   clock: () => number
   monotonic: Monotonic
-  /** seals secrets */
   keyring: Keyring
   tokenKeys: TokenKeys
-  /** of members' password hashes */
   passwordCost: PasswordCost
   /** how long a caller waits for an answer */
   requestTimeoutMs: number
   metrics: Metrics
-  /** counts of the hot paths, for the home page and the features' pages */
+  /** call counts of the hot paths, for the home page and the feature pages */
   activity: {
     pending(appId: string): Calls
     count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void

@@ -14,7 +14,7 @@ export function packageVersion({ name, status, metadata, features, draft }: Pack
   return hashOf([name, status, metadata, grants, draft])
 }
 
-/** The second of two concurrent edits is refused, so that the first is not lost. */
+/** Rejects the second of two concurrent edits, so that the first is not lost. */
 export function checkVersion(what: string, present: string, expected: string | null | undefined): void {
   if (expected === null || expected === undefined || expected === present) return
   throw new TollgateError(

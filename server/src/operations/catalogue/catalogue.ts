@@ -7,7 +7,7 @@ export async function dashboardPackage(call: Call, id: string): Promise<Package>
   return requirePackage(await catalogueOf(call), id)
 }
 
-/** Drafts and published ones alike, whose id or name contains the text, oldest first. */
+/** Drafts and published packages whose id or name contains the text, oldest first. */
 export async function dashboardPackages(call: Call, search: string): Promise<Package[]> {
   return [...(await catalogueOf(call)).packages.values()].filter(containing(search))
 }
@@ -16,12 +16,12 @@ export async function dashboardFeature(call: Call, id: string): Promise<Catalogu
   return requireFeature(await catalogueOf(call), id)
 }
 
-/** Those whose id or name contains the text, oldest first. */
+/** Features whose id or name contains the text, oldest first. */
 export async function dashboardFeatures(call: Call, search: string): Promise<CataloguedFeature[]> {
   return [...(await catalogueOf(call)).features.values()].filter(containing(search))
 }
 
-/** Every word of the text. */
+/** Matches every word of the text. */
 function containing(search: string): (noun: { id: string; name: string }) => boolean {
   const words = search.trim().toLowerCase().split(/\s+/)
   return ({ id, name }) => {

@@ -15,15 +15,14 @@ import { mutateCatalogue } from '../call/mutate.ts'
 import { requireFeature, requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 
-/** What copying would do. */
 export async function catalogueDiff(call: Call, fromAppId: string): Promise<CatalogueDiff> {
   const to = await catalogueOf(call)
   return diffOf(await catalogueOf({ ...call, appId: fromAppId }), to)
 }
 
 /**
- * Copies another app's catalogue. New packages become drafts, and so do changes to published ones: nothing takes effect
- * until someone publishes it.
+ * Copies another app's catalogue. New packages and changes to published ones become drafts: nothing takes effect until
+ * it is published.
  */
 export async function copyCatalogue(call: Call, fromAppId: string): Promise<CatalogueDiff> {
   const { appId } = call

@@ -8,13 +8,12 @@ import { mutateCatalogue } from '../call/mutate.ts'
 import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 
-/** What archiving a feature leaves alone, and what keeps it from being deleted. */
+/** Uses of a feature, and whether it can be deleted. */
 export interface FeatureUse {
-  /** how many packages grant it, in force or in a draft */
+  /** packages that grant it, including drafts */
   packages: number
-  /** how many granted it in an earlier version */
+  /** packages that granted it in an earlier version */
   earlier: number
-  /** whether an override was ever set for it */
   overridden: boolean
   refusal: string | null
 }
@@ -25,8 +24,8 @@ export async function featureUse(call: Call, id: string): Promise<FeatureUse> {
 }
 
 /**
- * Deletes a feature that no package grants or ever granted, and no override was set for. So nobody can have used it: usage
- * needs one or the other. All of them are changed under the app's lock, which this holds.
+ * Deletes a feature that no package grants or ever granted and that was never overridden. So it cannot have been used.
+ * All of these change under the app's lock, which this holds.
  */
 export function deleteFeature(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call

@@ -8,9 +8,9 @@ import { requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { lookingUp } from './reach.ts'
 
-/** What archiving a package leaves alone, and what keeps it from being deleted. */
+/** Uses of a package, and whether it can be deleted. */
 export interface PackageUse extends PackageReferences {
-  /** why it cannot be deleted; null: it can */
+  /** reason why it cannot be deleted; null: it can */
   refusal: string | null
 }
 
@@ -22,14 +22,14 @@ export async function packageUse(call: Call, id: string): Promise<PackageUse> {
   return { ...found, refusal: deletionRefusal('package', id, reasons(found)) }
 }
 
-/** Deletes a package that nobody ever subscribed to and no template sells, with its prices and its history. */
+/** Deletes a package that never had a subscription and is in no template, with its prices and its history. */
 export function deletePackage(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call
   return mutateCatalogue(
     call,
     async (tx, { catalogue }, now) => {
       requirePackage(catalogue, id)
-      // Counted once nobody can subscribe any more: a subscription refers to the package's row.
+      // Counted with the package's row locked, to which a new subscription would refer.
       await lockPackage(tx, appId, id)
       checkDeletable('package', id, reasons(await packageReferences(tx, appId, id, now)))
       await store.deletePackage(tx, appId, id)

@@ -29,8 +29,8 @@ interface EditInput {
 }
 
 /**
- * An unpublished package is changed immediately. The content of a published one is what people have subscribed to: an
- * edit is kept beside it as a draft until the package is published again.
+ * An unpublished package is changed immediately. An edit of a published one is stored as a draft until it is published
+ * again.
  */
 export function editPackage(call: Call, id: string, input: EditInput): Promise<Package> {
   return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
@@ -50,8 +50,8 @@ export function editPackage(call: Call, id: string, input: EditInput): Promise<P
 }
 
 /**
- * Publishes a package, or its draft, which makes its next version: for all who have the package, or only for those who
- * get it from now on, or for each when their period ends. Publishing again without a draft changes nothing.
+ * Publishes a package, or its draft as the next version: for all subscriptions, only for new ones, or for each at the
+ * end of its period. Publishing again without a draft changes nothing.
  */
 export function publishPackage(call: Call, id: string, reach: Reach): Promise<Package> {
   return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
@@ -78,7 +78,7 @@ export function discardPackageDraft(call: Call, id: string): Promise<Package> {
   })
 }
 
-/** Metadata is not part of what people subscribe to: it changes immediately, published or not. Without any, nothing changes. */
+/** Metadata is not part of a version, so it changes immediately. Without any fields, nothing changes. */
 export async function updatePackage(
   call: Call,
   id: string,

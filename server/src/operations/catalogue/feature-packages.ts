@@ -10,17 +10,17 @@ import { catalogueOf } from './catalogue.ts'
 /** A version of a package that grants a feature. */
 export interface FeaturePackage {
   package: Package
-  /** null: its draft will grant it, once it is published */
+  /** null: only its draft grants it */
   version: number | null
   grant: Entitlement
-  /** how many live subscriptions have this version, as far as the newest tell */
+  /** live subscriptions with this version, counted among the newest */
   held: { count: number; more: boolean }
 }
 
-/** Subscriptions looked at for all packages together. */
+/** Scanned subscriptions of all packages together. */
 const MOST_LOOKED_AT = 10 * MAX_COUNTED
 
-/** All packages that grant the feature, oldest first, each with its versions, newest first. */
+/** All packages that grant the feature, oldest first, with their versions, newest first. */
 export async function featurePackages(call: Call, id: string): Promise<FeaturePackage[]> {
   const { pool } = call.service
   const { now } = await requireApp(pool, call.appId)
@@ -63,12 +63,12 @@ export async function featurePackages(call: Call, id: string): Promise<FeaturePa
   }
 }
 
-/** The packages that grant the feature, in a version that somebody may have or in a draft. */
+/** Packages that grant the feature in a draft or in a version that may have subscriptions. */
 function carriersOf(catalogue: Catalogue, featureId: string): Package[] {
   return [...catalogue.packages.values()].filter((p) => versionsOf(catalogue, p, featureId).length > 0)
 }
 
-/** Those of them that somebody may have: their ids, oldest first. */
+/** Ids of those in a version that may have subscriptions, oldest first. */
 export const grantingPackages = (catalogue: Catalogue, featureId: string): string[] =>
   [...catalogue.packages.values()]
     .filter((p) => versionsOf(catalogue, p, featureId).some(({ version }) => version !== null))

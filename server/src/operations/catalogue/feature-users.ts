@@ -21,18 +21,19 @@ export interface FeatureUser {
   /** An override may deny what the package grants. */
   denied: boolean
   overridden: boolean
-  /** of a consumable feature, in this period */
+  /** of a consumable feature, in the current period */
   used: number | null
   budget: number | null
   overageEnabled: boolean
   periodEnd: number | null
 }
 
-/** Packages without anybody that one page may pass over; the next page goes on. */
+/** Packages without users that one page may skip; the next page continues. */
 const MOST_PACKAGES = 20
 
 /**
- * Package by package, the newest subscription first. Who has the feature by several is listed with the first of them.
+ * Ordered by package, then newest subscription first. A user with several of the packages is listed with the first of
+ * them.
  */
 export async function featureUsers(
   call: Call,
@@ -84,7 +85,7 @@ export async function featureUsers(
   }
 }
 
-/** Of the listed packages, the first one that grants the feature to this user. */
+/** The first of the listed packages that grants the feature to this user. */
 function listedBy(
   catalogue: Catalogue,
   listed: readonly string[],
@@ -152,7 +153,7 @@ function counterOf(uid: number, featureId: string, entitlement: UserEntitlement 
 interface FeatureUserCursor {
   /** of the package */
   index: number
-  /** the subscription to go on after; null: from the newest */
+  /** continue after this subscription; null: start with the newest */
   seq: number | null
 }
 

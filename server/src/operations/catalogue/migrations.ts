@@ -27,9 +27,9 @@ import { earlierAnswer, mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
 import { type FeatureImpact, type Impact, impactOf, lookingUp, type Reaching } from './reach.ts'
 
-/** A move of those who hold one version of a package to another. */
+/** A migration of subscriptions from one version of a package to another. */
 export interface Migration {
-  /** null: only tried out */
+  /** null: a dry run */
   id: string | null
   packageId: string
   fromVersion: number
@@ -37,33 +37,35 @@ export interface Migration {
   when: Exclude<ChangeTime, 'BEST'>
   at: number
   status: MigrationStatus
-  /** how many live subscriptions it moves in all, and how many of them it has moved */
+  /** number of live subscriptions that it moves, and that it has moved */
   subscriptions: number
   moved: number
-  /** how many of them gain or lose access to at least one feature */
+  /** number of them that gain or lose access to at least one feature */
   gains: number
   loses: number
-  /** how many of them go (further) into overage, or out of it */
+  /** number of them whose overage increases or decreases */
   moreOverage: number
   lessOverage: number
   features: FeatureImpact[]
   undoneAt: number | null
 }
 
+interface MigrationInput {
+  packageId: string
+  fromVersion: number
+  toVersion: number
+  when: ChangeTime
+}
+
 /**
- * Moves everybody who has one version of a package to another, now or each when their period ends. It is one entry in
- * the package's history, which every reader applies: all are moved by one commit, or none.
+ * Moves all subscriptions from one version of a package to another, now or each at the end of its period. It is one
+ * entry in the package's history that every reader applies, so all are moved by one commit, or none.
  */
-export async function migrateSubscriptions(
-  call: Call,
-  packageId: string,
-  fromVersion: number,
-  toVersion: number,
-  when: ChangeTime,
-): Promise<Migration> {
+export async function migrateSubscriptions(call: Call, input: MigrationInput): Promise<Migration> {
+  const { packageId, fromVersion, toVersion, when } = input
   const answered = await earlierAnswer<Migration>(call)
   if (answered) return answered.value
-  const preview = await migrationPreview(call, packageId, fromVersion, toVersion, when)
+  const preview = await migrationPreview(call, input)
   const id = `mig_${randomUUID()}`
   const reach = reachOf(when)
   let at = preview.at
@@ -81,13 +83,9 @@ export async function migrateSubscriptions(
   )
 }
 
-/** What a migration would do, without doing it. */
 export async function migrationPreview(
   call: Call,
-  packageId: string,
-  fromVersion: number,
-  toVersion: number,
-  when: ChangeTime,
+  { packageId, fromVersion, toVersion, when }: MigrationInput,
 ): Promise<Migration> {
   const { app, now } = await momentOf(call)
   const found = requirePackage(app.catalogue, packageId)
@@ -97,14 +95,14 @@ export async function migrationPreview(
   return { ...(await measured(call, app.catalogue, packageId, history, entry, now)), status: 'DRY_RUN' }
 }
 
-/** A migration as it stands now. */
+/** The current state of a migration. */
 export async function migration(call: Call, id: string): Promise<Migration> {
   const { app, now } = await momentOf(call)
   const { packageId, history, entry } = await requireMigration(call.service.pool, call.appId, id)
   return measured(call, app.catalogue, packageId, history, entry, now)
 }
 
-/** Restores everybody whom the migration has moved, and moves nobody any more. Undoing it again changes nothing. */
+/** Restores all subscriptions that the migration has moved, and moves no more. Undoing it again changes nothing. */
 export async function undoMigration(call: Call, id: string): Promise<Migration> {
   const answered = await earlierAnswer<Migration>(call)
   if (answered) return answered.value
@@ -179,7 +177,7 @@ async function measured(
   }
 }
 
-/** What the migration makes of the others' history, whether it has happened, was undone, or is only thought of. */
+/** The effect of a migration on the history, whether it has happened, was undone, or is a preview. */
 function migrating(
   appId: string,
   catalogue: Catalogue,
@@ -189,7 +187,7 @@ function migrating(
   now: number,
 ): Reaching {
   const others = history.filter((e) => e.position !== entry.position && e.undoneAt === null)
-  // As it was when it was decided; later publications are kept for what the versions before them granted.
+  // The history at the time of the decision. Later publications are kept for the grants of earlier versions.
   const earlier = others.flatMap((e): HistoryRow[] => {
     if (e.position < entry.position) return [e]
     return e.kind === 'PUBLISHED' ? [{ ...e, reach: 'NEW_ONLY' }] : []

@@ -18,9 +18,9 @@ export interface PackageVersion {
   features: readonly Entitlement[]
   /** null: a draft, or version 1 if its publication was not recorded */
   publishedAt: number | null
-  /** for whom it was published; null: version 1 */
+  /** subscriptions it was published for; null: version 1 */
   reach: Reach | null
-  /** how many live subscriptions have it now */
+  /** number of live subscriptions with this version */
   held: number
 }
 
@@ -32,13 +32,13 @@ export interface PackageVersions {
 }
 
 interface VersionPage {
-  /** of each list; at most, and unless given, MAX_PAGE */
+  /** of each list; maximum and default: MAX_PAGE */
   first?: number | null | undefined
   /** continue before this version */
   before?: number | null | undefined
 }
 
-/** The versions of a package, who has which, and how they were moved. */
+/** The versions of a package with their numbers of subscriptions, and the migrations. */
 export async function packageVersions(
   call: Call,
   packageId: string,

@@ -16,7 +16,7 @@ export async function publishedPackage(call: Call, id: string): Promise<Package>
   return found
 }
 
-/** What users can be offered. */
+/** Packages that can be offered to users. */
 export async function offeredPackages(call: Call): Promise<readonly Package[]> {
   return (await packages(call, 'PUBLISHED', {})).filter(({ archived }) => !archived)
 }

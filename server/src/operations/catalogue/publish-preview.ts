@@ -23,7 +23,7 @@ export interface PublishPreview extends Impact {
   touched: KeyedPage<Touch>
 }
 
-/** How publishing the draft for these affects the package's subscribers. */
+/** The effect of publishing the draft on the package's subscribers. */
 export async function publishPreview(
   call: Call,
   packageId: string,
@@ -73,7 +73,7 @@ async function publishing(call: Call, packageId: string, reach: Reach): Promise<
   }
 }
 
-/** What differs from the newest version, then what differs only from an earlier one that some may have. */
+/** Features that differ from the newest version, then those that differ only from an earlier one that some may have. */
 function touchedBy(
   { histories }: Catalogue,
   { id, features }: Package,

@@ -25,11 +25,11 @@ import {
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, unknownCursor } from '../call/pages.ts'
 
-// Whom a publication or a migration reaches, and what it does to them: who gains or loses one more of a feature, or
-// whose next use becomes overage. Each is judged at the moment of their move, or now if that has passed, by their usage so far. Subscribers are read in
-// chunks, so that memory does not grow with their number.
+// The effect of a publication or migration on subscribers: who gains or loses a feature, or whose next use becomes
+// overage. Each is judged by their usage at the time of their move, or now if that has passed. Subscribers are read in
+// batches, so that memory does not grow with their number.
 
-/** A change of a package's content for those who hold it. */
+/** A change of a package's content for its subscribers. */
 export interface Reaching {
   appId: string
   packageId: string
@@ -37,16 +37,19 @@ export interface Reaching {
   /** without the change, and with it */
   catalogues: { before: Catalogue; after: Catalogue }
   touched: readonly TouchedFeature[]
-  /** When it moves the subscriber; null: never. */
+  /** When it applies to the subscriber; null: never. */
   movesAt(subscriber: Subscriber): number | null
 }
 
-/** What happens to a feature for one user. */
+/** The effect on a feature for one user. */
 type FeatureTouch = AccessChanged & { featureId: string }
 
 export type Touch = Person & FeatureTouch
 
-/** How many gain or lose access to at least one feature, and of those who can use it how many go (further) into overage, or out. */
+/**
+ * Number of users who gain or lose access to at least one feature, and of those who can use it, how many get more or
+ * less overage.
+ */
 interface Touches {
   gain: number
   lose: number
@@ -57,15 +60,15 @@ interface Touches {
 export type FeatureImpact = TouchedFeature & Touches & { name: string }
 
 export interface Impact extends Touches {
-  /** how many hold the package */
+  /** number of subscribers */
   subscribers: number
-  /** how many of them it moves, and how many of those by now */
+  /** number of them that it applies to, and that it has applied to by now */
   reached: number
   moved: number
   features: FeatureImpact[]
 }
 
-/** Counts over all subscribers; `take` sees each. */
+/** Counts all subscribers; `take` is called with each. */
 export async function impactOf(
   tx: Tx,
   reaching: Reaching,
@@ -123,7 +126,7 @@ export async function touchedAfter(
   return page.result(tx, reaching.appId)
 }
 
-/** Everything is looked up by key: an app that has grown since the last statistics must not take minutes. */
+/** Forces index lookups: an app that has grown since the last statistics must not take minutes. */
 export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>): Promise<T> {
   deadline?.renew(LONG_REQUEST_DEADLINE_MS)
   return transaction(service.patient, async (tx) => {
@@ -132,7 +135,7 @@ export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Prom
   })
 }
 
-/** A subscriber is listed by the most serious of what happens to them. */
+/** A subscriber is listed by the most serious effect. */
 const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
   ACCESS_CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
 
@@ -149,7 +152,7 @@ export function parseTouchCursor(text: string): TouchCursor {
   return { change, seq: keyAfter(seq) }
 }
 
-/** Contains whole subscribers, so that the next page starts after one. */
+/** Contains all entries of a subscriber, so that the next page starts with another one. */
 export class TouchPage {
   readonly #size: number
   readonly #taken: Record<AccessChange, TouchedSubscriber[]> = {
@@ -169,7 +172,7 @@ export class TouchPage {
     if (change && this.#taken[change].length <= this.#size) this.#taken[change].push(one)
   }
 
-  /** Enough that later ones of the same kind change nothing. */
+  /** Later subscribers of the same kind would change nothing. */
   get full(): boolean {
     return ACCESS_CHANGES.reduce((sum, change) => sum + this.#taken[change].length, 0) > this.#size
   }
@@ -257,7 +260,7 @@ interface Used {
   after: number
 }
 
-/** The usage of each, in the period before the change and in the one after. */
+/** The usage before and after each change. */
 export async function usedBy(db: HomeDb, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
   const indexes = changes.map(({ uid, change: { featureId, before, after } }) => {
@@ -265,7 +268,7 @@ export async function usedBy(db: HomeDb, appId: string, changes: readonly Change
       counter && counters.push({ uid, featureId, ...counter }) - 1
     const [was, is] = [counterOf(before), counterOf(after)]
     const wasAt = indexOf(was)
-    // Nearly always the same counter: only another reset period counts elsewhere.
+    // Nearly always the same counter; only another reset period has another one.
     const same = was?.resetPeriod === is?.resetPeriod && was?.periodStart === is?.periodStart
     return { before: wasAt, after: same ? wasAt : indexOf(is) }
   })

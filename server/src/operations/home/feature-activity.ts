@@ -8,7 +8,7 @@ export const FEATURE_INTERVALS = ['HOUR', 'DAY'] as const
 
 const NOTHING: FeatureCalls = { checks: 0, denied: 0, records: 0, units: 0, refused: 0 }
 
-/** Calls that concern the feature per interval, including empty ones. */
+/** Calls for the feature per interval, including empty ones. */
 export async function featureActivity(
   call: Call,
   id: string,

@@ -6,7 +6,7 @@ export type ActivityInterval = (typeof ACTIVITY_INTERVALS)[number]
 
 const LENGTHS = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 }
 
-/** The starts of the intervals that cover this time, and where the last one ends. */
+/** The starts of the intervals that cover a range, and the end of the last one. */
 export function intervalsBetween(
   from: string,
   to: string,

@@ -3,7 +3,8 @@ import type { Entitlement } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import type { Price } from '../../domain/price.ts'
 
-// A small software company's catalogue and customers. Ids start with `demo-`, so that they clash with nobody else's.
+// The catalogue and customers of a small software company. Ids start with `demo-`, so that they do not clash with
+// others.
 
 const feature = (id: string, name: string, unit: [one: string, several: string] | null): Feature => ({
   id: `demo-${id}`,
@@ -126,7 +127,7 @@ export function sampleUser(i: number): { id: string; name: string; email: string
   return { id: `demo-user-${number}`, name: `${first} ${last}`, email }
 }
 
-/** The same pseudo-random numbers every time: a sample looks the same wherever it is loaded. */
+/** Deterministic pseudo-random numbers: the sample is always the same. */
 export function sampleNumbers(): () => number {
   let state = 12_345
   return () => {

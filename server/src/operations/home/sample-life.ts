@@ -29,7 +29,7 @@ interface SampleLife {
   entries: SampleEntry[]
 }
 
-/** Subscriptions of the last months, and their usage. */
+/** Subscriptions of the last months and their usage. */
 export function sampleLife(uids: readonly number[], now: number): SampleLife {
   const random = sampleNumbers()
   const subscriptions: SampleSubscription[] = []
@@ -67,7 +67,7 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
           const delta = Math.floor((wanted * part) / parts) - used
           if (delta === 0) continue
           used += delta
-          // The last one is mostly close to now: active users have used something recently.
+          // The last entry is mostly recent: active users have used something lately.
           const sooner = part < parts ? 0 : length * (1 - random() ** 3)
           const recordedAt = Math.floor(from + length * part + sooner)
           entries.push({ uid, featureId, resetPeriod, periodStart: start, delta, used, budget, recordedAt })
@@ -81,10 +81,10 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
 
 const priceOf = (packageId: string) => SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price
 
-/** A charge that was declined so lately that access goes on: every third of those. */
+/** A third of the recent charges is declined, within the grace period. */
 const DECLINED = { days: 5, oneIn: 3 }
 
-/** What the paying customers are charged, month by month, with all that they have on one bill. */
+/** The monthly bills of the paying customers. */
 export function sampleBills(subscriptions: readonly SampleSubscription[], now: number): SampleBill[] {
   const bills = new Map<string, SampleBill>()
   let recent = 0
@@ -132,7 +132,7 @@ export function latestOf(entries: readonly SampleEntry[]): SampleEntry[] {
 
 const MINUTES = { day: 24 * 60, ofChart: 30 * 24 * 60 }
 
-/** Calls of the last thirty days: of the last day by the minute, as the home page shows them. */
+/** Calls of the last thirty days; for the last day by the minute, as on the home page. */
 export function sampleCalls(): SampleCalls[] {
   const random = sampleNumbers()
   const calls: SampleCalls[] = []
@@ -150,7 +150,7 @@ export function sampleCalls(): SampleCalls[] {
 
 const HOURS = { byTheHour: 48, ofChart: 30 * 24 }
 
-/** Calls by feature of the last thirty days; the first days of it in larger steps, since only whole days are shown. */
+/** Calls by feature of the last thirty days; in larger steps for the first days, which are shown as whole days. */
 export function sampleFeatureCalls(): SampleFeatureCalls[] {
   const random = sampleNumbers()
   return SAMPLE_FEATURES.flatMap(({ id: featureId, type }) => {

@@ -32,7 +32,7 @@ export interface Sample {
   users: number
   subscriptions: number
   payments: number
-  /** what stays on removal, since something else has come to depend on it */
+  /** not removed, because other objects depend on it */
   kept: string[]
 }
 
@@ -96,7 +96,7 @@ async function loadOffers(tx: Tx, appId: string): Promise<void> {
   }
 }
 
-/** Removes exactly what was loaded, except what something else has come to depend on. A dry run only counts it. */
+/** Removes what was loaded, except objects that others depend on. A dry run only counts. */
 export async function removeSample(call: Call, dryRun: boolean): Promise<Sample> {
   const { service, appId } = call
   if (!dryRun) return mutate(call, (tx) => remove(tx, appId))

@@ -8,11 +8,11 @@ import { SENTENCES } from '../registry/registry.ts'
 
 interface Thing {
   kind: Subject['kind']
-  /** the field that has its id, where the subject is something else */
+  /** field with its id, if the subject is something else */
   field?: string
-  /** the kinds of subject that are one, or are known by its id */
+  /** the kinds of subject that are one, or have its id */
   of: readonly string[]
-  /** the field of the subject with its name at that time; what is not called anything else has none */
+  /** field of the subject with its name at that time; absent: it has no name */
   name?: string
 }
 
@@ -32,7 +32,7 @@ const THINGS: Record<string, Thing> = {
   import: { kind: 'IMPORT', of: ['import'] },
 }
 
-/** What a sentence names, whether or not it still exists; null: that is not known. */
+/** The object a sentence names, existing or not; null: unknown. */
 function subjectOf(
   { appId, subjectKind, subjectId, before, after }: AuditedChange,
   thing: Thing,
@@ -60,15 +60,14 @@ function subjectsOf(done: AuditedChange): Subject[] {
   })
 }
 
-/** What was done, as it follows the name of who did it: "changed the package Pro". */
+/** An audit entry as a sentence that follows the actor's name: "changed the package Pro". */
 export interface ToldEntry extends AuditRow {
   sentence: string
   parts: Sentence
-  /** who did it */
   by: SentencePart
 }
 
-/** Tells what entries say. The names of what still exists lead to it. */
+/** Turns audit entries into sentences. Names of existing objects are links. */
 export async function tell(db: HomeDb, rows: readonly AuditRow[]): Promise<ToldEntry[]> {
   const names = await namesOf(db, [...rows.flatMap(subjectsOf), ...rows.map(memberOf)])
   return rows.map((row) => {
@@ -79,7 +78,7 @@ export async function tell(db: HomeDb, rows: readonly AuditRow[]): Promise<ToldE
   })
 }
 
-/** The member who did it; a key's id and a provider's name are nobody's address. */
+/** The member who did it; keys and providers have no email address. */
 const memberOf = ({ memberEmail }: AuditRow): Subject => ({ kind: 'MEMBER', appId: null, id: memberEmail })
 
 function sentenceOf(done: AuditedChange, names: ReadonlyMap<string, string | null>): Sentence {
@@ -107,13 +106,13 @@ function nameOf(
   if (!subject) return named(words ?? subjectId ?? '(deleted)', null)
   const key = subjectKey(subject)
   const isSubject = thing.of.includes(subjectKind)
-  // What it was called then, if the log knows; otherwise what it is called now.
+  // Its name at that time if the entry contains it, otherwise its current name.
   const then = thing.name && isSubject ? (after?.[thing.name] ?? before?.[thing.name]) : null
   const text = words ?? (typeof then === 'string' ? then : (names.get(key) ?? subject.id))
   return named(text, names.has(key) ? subject : null)
 }
 
-/** The display name of the actor. */
+/** Display name of the actor. */
 export function actorName({
   actorKind,
   memberEmail,

@@ -53,15 +53,15 @@ export async function userImportRows(
   }
 }
 
-/** A row of the file, and the user with its id. */
+/** A row of the file and its user. */
 export type ShownImportRow = UserImportRow & { user: SentencePart | null }
 
-/** Applies what a dry run has shown. The work continues after this has answered. */
+/** Applies an import after its dry run. The work continues in the background. */
 export function applyUserImport(call: Call, id: string): Promise<store.UserImport> {
   return begin(call, id, 'apply')
 }
 
-/** Restores the former values, except for users changed since. */
+/** Restores the previous values, except for users changed since. */
 export function undoUserImport(call: Call, id: string): Promise<store.UserImport> {
   return begin(call, id, 'undo')
 }
@@ -89,7 +89,7 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
   return begun
 }
 
-/** Moves all rows. Where that is cut short, what was moved stays, and the same again moves the rest. */
+/** Applies all rows. If interrupted, the applied rows stay, and running it again applies the rest. */
 export async function moveImport(
   service: Service,
   appId: string,
@@ -117,8 +117,8 @@ export async function moveImport(
 const BATCH = 5_000
 
 /**
- * Moves all rows, in batches. If a billing id is taken at the same instant, the whole batch fails; it is retried in
- * parts, the first of which finds it taken.
+ * Applies all rows, in batches. If a billing id is taken concurrently, the whole batch fails; it is retried in parts,
+ * the first of which finds the id taken.
  */
 async function moveBatches(service: Service, appId: string, id: string, way: WayThrough): Promise<void> {
   const { pool } = service
@@ -142,7 +142,7 @@ async function moveBatches(service: Service, appId: string, id: string, way: Way
   await store.setImportState(pool, appId, id, done, null, under)
 }
 
-/** The report: every row of the file and its outcome. */
+/** The report: every row of the file with its outcome. */
 export async function* importReport(
   { service: { pool }, appId }: Call,
   id: string,

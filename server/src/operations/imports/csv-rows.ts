@@ -3,14 +3,14 @@ import { type CsvError, type Parser, parse } from 'csv-parse'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { MAX_IMPORT_ROW_CHARACTERS } from '../../domain/limits.ts'
 
-/** Which column contains what, by header. */
+/** The columns, by header. */
 export interface Columns {
   id: string
   email: string
   billingId: string
 }
 
-/** One row of the file: its cells, for the columns the file has, or what is wrong with it. */
+/** One row of the file: its cells, for the columns the file has, or its error. */
 export type CsvRow =
   | { line: number; cells: { id: string; email: string | null; billingId: string | null } }
   | { line: number; problem: 'WRONG_COLUMN_COUNT' | 'BAD_QUOTES' | 'INVALID_ENCODING'; message: string }
@@ -41,7 +41,7 @@ export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): A
 
 interface Parsed {
   record: string[]
-  /** where it begins */
+  /** first line */
   line: number
 }
 
@@ -70,7 +70,7 @@ class RecordParser {
         return undefined
       },
     })
-    // The writer gets the error.
+    // The writer receives the error.
     this.#parser.on('error', () => {})
   }
 
@@ -180,7 +180,7 @@ function encodingOf([first, second]: Buffer): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** Spreadsheets use a comma, a semicolon or a tab, by country and format: whichever is most frequent in the header. */
+/** A comma, semicolon or tab, depending on country and format: the most frequent one in the header. */
 function delimiterOf(beginning: string): string {
   const [header = ''] = beginning.split(/\r?\n/, 1)
   const outside = header.replace(/"[^"]*"/g, '')

@@ -6,8 +6,8 @@ import type { Service } from '../call/service.ts'
 const BATCH_SIZE = 10_000
 
 /**
- * Deletes the next rows of an import that is no longer listed, and after the last of them the import itself. Each chunk
- * is a job: a million rows hold up neither a lock nor a shutdown.
+ * Deletes the next rows of an import that is no longer listed, and finally the import itself. Each batch is a job, so
+ * that a million rows delay neither locks nor a shutdown.
  */
 export async function deleteImport(
   { pool, patient }: Service,

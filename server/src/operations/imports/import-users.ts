@@ -15,9 +15,9 @@ import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
 interface ImportOrder {
   id: string
   columns: Columns
-  /** only checks and shows what it would do, until `applyUserImport` */
+  /** only checks and previews, until `applyUserImport` */
   dryRun: boolean
-  /** what an empty cell means: keep the value, or clear it */
+  /** effect of an empty cell: keep the value, or clear it */
   empty: 'keep' | 'clear'
   bytes: number
 }
@@ -33,10 +33,10 @@ interface ImportAnswer {
   badRowsLeftOut: number
 }
 
-/** Several times a minute, after which an import counts as abandoned. */
+/** Several times a minute; without it, an import counts as abandoned. */
 const HEARTBEAT_MS = 5_000
 
-/** Reads a file of users, stages each row beside the user's current values, and applies it unless it is a dry run. */
+/** Reads a file of users, stages each row with the user's current values, and applies it unless it is a dry run. */
 export async function importUsers(
   call: Call<MemberActor>,
   order: ImportOrder,
@@ -75,7 +75,7 @@ export async function importUsers(
   return answerOf(call, order)
 }
 
-/** Bad rows listed in an answer; the report has all of them. */
+/** Bad rows listed in the response; the report contains all of them. */
 const MAX_TOLD_ROWS = 10_000
 
 async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder): Promise<ImportAnswer> {
@@ -102,7 +102,7 @@ async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder):
 
 const BATCH = 5_000
 
-/** While one batch is looked up, the next one is read. */
+/** The next batch is read while one is looked up. */
 async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
   const { patient } = call.service
   let bytesRead = 0

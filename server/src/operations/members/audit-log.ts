@@ -10,7 +10,7 @@ import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
 import { type ToldEntry, tell } from '../home/tell.ts'
 
-/** What the reader looks for; absent: whatever it is. */
+/** The filters; absent: any. */
 interface AuditQuery {
   appId?: string | null | undefined
   actorKind?: ActorKind | null | undefined
@@ -21,7 +21,9 @@ interface AuditQuery {
   to?: string | null | undefined
 }
 
-/** Who changed what, newest first. A page may have few rows, or none, and still a `next`: it searched a part. */
+/**
+ * Audit entries, newest first. A page may have few rows, or none, and still a `next`, because each page scans a part.
+ */
 export async function auditLog(
   { service: { pool } }: Pick<Call, 'service'>,
   query: AuditQuery,
@@ -48,7 +50,7 @@ async function page(
 /** Rows in memory at once. They may be long: each has two snapshots. */
 const EXPORT_PAGE = 200
 
-/** Everything that a query finds, page by page; that it was exported is itself an entry. */
+/** All entries that match a query, page by page. The export itself is audited. */
 export async function exportAuditLog(
   call: Call | InstallationCall,
   query: AuditQuery,
@@ -86,7 +88,7 @@ async function filterOf(db: HomeDb, query: AuditQuery): Promise<AuditFilter | nu
   }
 }
 
-/** A user was known by other ids before, and what happened to their subscriptions happened to them. */
+/** Includes the user's earlier ids and their subscriptions. */
 async function subjectIdsOf(db: HomeDb, appId: string | null | undefined, id: string): Promise<string[]> {
   const user = appId ? await findErasableUser(db, appId, id) : null
   if (!appId || !user) return [id]
@@ -97,7 +99,7 @@ async function subjectIdsOf(db: HomeDb, appId: string | null | undefined, id: st
   return [...new Set([id, ...former, ...subscriptions])]
 }
 
-/** Few users have more; each is one walk through an index. */
+/** Few users have more; each is a separate index scan. */
 const SUBJECT_IDS = 50
 
 function timeOf(name: string, text: string | null | undefined): number | null {

@@ -18,15 +18,14 @@ const ACCOUNT: Pace = { tries: SIGN_IN_ACCOUNT_TRIES, everyMs: SIGN_IN_ACCOUNT_E
 interface Source {
   hash: Buffer
   pace: Pace
-  /** whether a correct password resets it, or only returns this one try */
+  /** whether a correct password resets it, or only returns this attempt */
   resetOnSuccess: boolean
 }
 
 /**
- * The sources whose tries at an account are slowed down together. A browser that has signed in to the account before
- * counts alone, so that nobody else's guesses lock its member out. Any other is counted by address and account, by
- * address whatever the account, and together with everyone else who tries this account: many addresses may guess
- * together.
+ * The sources whose attempts are limited together. A browser that has signed in to the account before is counted
+ * separately, so that other people's guesses do not lock its member out. Any other is counted by address and account,
+ * by address, and by account, since many addresses may guess together.
  */
 export function sourcesOf(account: string, address: string, device: string | null): Source[] {
   if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, resetOnSuccess: true }]
@@ -37,13 +36,13 @@ export function sourcesOf(account: string, address: string, device: string | nul
   ]
 }
 
-/** A member who enters the current password to set a new one: the session is the source. */
+/** For a member who enters the current password to set a new one: the member is the source. */
 export const sourcesOfMember = (id: number): Source[] => [
   { hash: hashOf('member', String(id)), pace: ONE, resetOnSuccess: true },
 ]
 
 /**
- * Runs one password check. The try is taken beforehand, so that concurrent ones are counted too, and returned if the
+ * Runs one password check. The attempt is counted beforehand, so that concurrent ones count too, and returned if the
  * password was right or nothing was compared.
  */
 export async function guess(

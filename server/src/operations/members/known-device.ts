@@ -4,8 +4,8 @@ import { secretNamed } from '../../store/secrets/secrets.ts'
 import type { Service } from '../call/service.ts'
 
 /**
- * What a browser keeps after it has signed in to an account: that it did, and when. It grants no access; it only spares
- * its member from waiting because of other people's wrong guesses.
+ * A token that a browser keeps after signing in to an account. It grants no access; it only exempts the browser from
+ * limits caused by other people's wrong guesses.
  */
 export async function deviceToken(service: Service, memberId: number): Promise<string> {
   const claim = `${randomBytes(16).toString('base64url')}.${Math.floor(service.clock() / 1_000) + KNOWN_DEVICE_SECONDS}`

@@ -27,7 +27,7 @@ export function invitations({ service }: InstallationCall): Promise<store.Invita
   return store.listInvitations(service.pool, service.clock())
 }
 
-/** The link's token is shown only once: only its hash is stored. */
+/** The token of the link is shown only once: only its hash is stored. */
 export async function inviteMember(
   call: InstallationCall,
   email: string,
@@ -63,12 +63,11 @@ export async function revokeInvitation(call: InstallationCall, id: string): Prom
   return mutate(call, async (tx) => isIdentifier(id) && store.deleteInvitation(tx, id))
 }
 
-/** The invitation with this token. */
 export function invitation(service: Service, token: string): Promise<store.Invitation> {
   return goodInvitation(service.pool, service, token)
 }
 
-/** Anyone with the link sets a password and becomes a member. */
+/** Anyone with the link can set a password and become a member. */
 export async function acceptInvitation(
   service: Service,
   browser: Browser,
@@ -81,7 +80,7 @@ export async function acceptInvitation(
   const member = await transaction(
     service.pool,
     async (tx) => {
-      // Its sender may be about to lose the right to send it.
+      // The sender's permission may be changing.
       await store.lockMembers(tx)
       const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
       if (!(await store.deleteInvitation(tx, id))) throw notGood()
@@ -143,13 +142,13 @@ export async function lockedMember(
   return member
 }
 
-/** Whoever acts may have lost the right to while waiting for others who change members. */
+/** The actor may have lost the permission while waiting for the lock. */
 async function lockMembers(tx: HomeDb, { actor: { member, mutation } }: InstallationCall): Promise<void> {
   await store.lockMembers(tx)
   if (mutation) checkRole(MUTATIONS[mutation.name].role, await store.findMemberById(tx, member.id))
 }
 
-/** What they may no longer do is not done by links they made either. */
+/** Links created by a member who lost the permission are deleted too. */
 async function deleteLinksBy(tx: HomeDb, { id, email }: store.Member): Promise<void> {
   await store.deleteInvitationsBy(tx, email)
   await deletePasswordResetsBy(tx, id)

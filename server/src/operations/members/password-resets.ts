@@ -34,7 +34,7 @@ export async function createPasswordReset(
   )
 }
 
-/** Replaces an earlier link of the same member. No maker: the command line. */
+/** Replaces an earlier link of the same member. Without `by`: created on the command line. */
 export async function newPasswordReset(
   db: HomeDb,
   member: Member,
@@ -48,12 +48,11 @@ export async function newPasswordReset(
   return { email: member.email, token, expiresAt }
 }
 
-/** Whom the link with this token is for. */
 export async function passwordReset(service: Service, token: string): Promise<{ email: string }> {
   return goodReset(service.pool, service, token)
 }
 
-/** Anyone with the link sets the password; whoever was signed in with the old one no longer is. */
+/** Anyone with the link can set the password. All sessions end. */
 export async function resetPassword(
   service: Service,
   browser: Browser,
@@ -65,7 +64,7 @@ export async function resetPassword(
   const member = await transaction(
     service.pool,
     async (tx) => {
-      // Its maker may be about to lose the right to make it, or to replace it.
+      // The creator's permission may be changing, or the link may be being replaced.
       await lockMembers(tx)
       const { id } = await goodReset(tx, service, token)
       const member = await findMemberById(tx, id)

@@ -3,8 +3,8 @@ import { rateLimited } from '../../domain/errors.ts'
 import { MAX_WAITING_PASSWORDS } from '../../domain/limits.ts'
 
 /**
- * Runs a limited number of tasks at once, queues a limited number, and refuses the rest. Hashing a password is
- * expensive on purpose, in memory too, and strangers decide how many there are.
+ * Runs a limited number of tasks at once, queues a limited number, and rejects the rest. Hashing a password is
+ * expensive on purpose, also in memory, and strangers determine how many there are.
  */
 export class BoundedWork {
   readonly #atOnce: number
@@ -17,7 +17,7 @@ export class BoundedWork {
     this.#mostWaiting = mostWaiting
   }
 
-  /** `ahead`: goes first, and is accepted even when others fill the queue. */
+  /** `ahead`: goes first, and is accepted even if others fill the queue. */
   async run<T>(work: () => Promise<T>, { ahead = false } = {}): Promise<T> {
     if (this.#running >= this.#atOnce) await this.#turn(ahead)
     else this.#running += 1
@@ -42,7 +42,7 @@ export class BoundedWork {
   }
 }
 
-/** All password hashing in this process. The other half of the cores is for other callers. */
+/** All password hashing in this process. The other half of the cores is left for other work. */
 export const passwordWork = new BoundedWork(
   Math.max(1, Math.floor(availableParallelism() / 2)),
   MAX_WAITING_PASSWORDS,

@@ -6,7 +6,7 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 const SALT_BYTES = 16
 const HASH_BYTES = 64
 
-/** What OWASP recommends for scrypt: 128 MiB for every guess. */
+/** As OWASP recommends for scrypt: 128 MiB per guess. */
 export const PASSWORD_COST: PasswordCost = { ln: 17, r: 8, p: 1 }
 
 interface StoredHash {
@@ -15,7 +15,7 @@ interface StoredHash {
   hash: Buffer
 }
 
-/** As a PHC string, which names its cost. */
+/** A PHC string, which contains the cost. */
 export async function hashPassword(password: string, cost: PasswordCost): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await derived(password, salt, cost)
@@ -33,7 +33,7 @@ export async function isPassword(
   return timingSafeEqual(await derived(password, salt, paid), hash)
 }
 
-/** Whether guessing against this hash is cheaper than against a new one. */
+/** Whether a guess against this hash costs less than against a new one. */
 export function isCheap(stored: string, cost: PasswordCost): boolean {
   const { cost: paid } = read(stored)
   return paid.ln < cost.ln || paid.r < cost.r || paid.p < cost.p

@@ -41,7 +41,7 @@ export function signOutEverywhere(call: InstallationCall): Promise<boolean> {
   })
 }
 
-/** Ends all other sessions, and voids a reset link: anyone who knew the old password is out. */
+/** Also ends all other sessions and deletes a reset link: anyone who knew the old password is locked out. */
 export async function changePassword(
   call: InstallationCall,
   session: string | null,
@@ -60,7 +60,7 @@ export async function changePassword(
   if (!known || !right) throw wrong()
   const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
   return mutate(call, async (tx) => {
-    // A link may have replaced it meanwhile: then whoever knew the old one is to change nothing.
+    // A reset link may have replaced it meanwhile: then the old password must not change anything.
     if (!(await replacePasswordHash(tx, member.id, { from: known.passwordHash, to: hash }))) throw wrong()
     await deletePasswordReset(tx, member.id)
     await deleteSessionsOf(tx, member.id, session === null ? null : hashOf(session))

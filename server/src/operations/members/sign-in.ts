@@ -40,14 +40,14 @@ export interface SignedIn {
   device: string
 }
 
-/** The visitor: the browser's existing session, its name, and its address. */
+/** The visitor's browser: its session, user agent and address. */
 export interface Browser {
   session: string | null
   userAgent: string | null
   address: string
-  /** when they stop waiting */
+  /** when the visitor stops waiting */
   deadline: Deadline
-  /** The cookie it got when it last signed in to this account. */
+  /** The cookie from its last sign-in to this account. */
   deviceOf(memberId: number): string | null
 }
 
@@ -60,7 +60,7 @@ export async function signIn(
   const account = normalised(email)
   const member = await findMember(service.pool, account)
   const device = member && (await knownDevice(service, browser, member))
-  // An unknown address costs as much time as a wrong password, and gets the same answer.
+  // An unknown address takes as long as a wrong password and gets the same response.
   const right = await guess(service, sourcesOf(account, browser.address, device), () =>
     passwordWork.run(() => isPassword(password, member?.passwordHash, service.passwordCost), {
       ahead: device !== null,
@@ -96,7 +96,7 @@ export async function memberOfSession(service: Service, session: string): Promis
   return member
 }
 
-/** Creates the first member. The setup link printed at the start carries the token, and works until then. */
+/** Creates the first member. The setup link printed at the start contains the token and works until then. */
 export async function setOwner(
   service: Service,
   browser: Browser,
@@ -114,7 +114,7 @@ export async function setOwner(
   return startSession(service, browser, known, passwordHash, 'setOwner')
 }
 
-/** Null when there is already a member. */
+/** Null if there is already a member. */
 export async function createOwner(
   service: Service,
   email: string,
@@ -127,7 +127,7 @@ export async function createOwner(
   return owner && { ...owner, passwordHash }
 }
 
-/** Until then nobody can sign in. */
+/** Before that, nobody can sign in. */
 export const hasOwner = ({ pool }: Service): Promise<boolean> => hasMembers(pool)
 
 export async function ownerToken(service: Pick<Service, 'pool' | 'keyring'>): Promise<string> {
@@ -135,9 +135,9 @@ export async function ownerToken(service: Pick<Service, 'pool' | 'keyring'>): Pr
 }
 
 /**
- * Always a new one: a session planted in this browser by someone else never becomes the member's. There is none for a
- * password that was replaced while it was compared: whoever replaced it has ended all sessions. The audit log says how they
- * came in, unless that was said already.
+ * Always creates a new session, so that one planted in this browser by someone else never becomes the member's. None is
+ * created if the password was replaced while it was compared, which has ended all sessions. Writes an audit entry,
+ * unless there is one already.
  */
 export async function startSession(
   service: Service,

@@ -9,7 +9,7 @@ import type { UserOverride } from './overrides.ts'
 
 export type FeatureOverride = UserOverride & { userName: string | null }
 
-/** The overrides of a feature that are in force, of the newest users first. A page may be short and have a next one. */
+/** Overrides of a feature in force, newest users first. A page may be short and still have a next one. */
 export async function featureOverrides(
   call: Call,
   featureId: string,

@@ -5,7 +5,7 @@ import { mutateUser } from '../call/mutate.ts'
 import { requireFeature } from '../call/require.ts'
 import type { UserOverride } from './overrides.ts'
 
-/** From now on the user has what their packages say. Returns the override that was in force, or null. */
+/** Removes an override. Returns the one that was in force, or null. */
 export async function removeOverride(
   call: Call,
   userId: string,

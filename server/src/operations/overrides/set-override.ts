@@ -7,14 +7,14 @@ import { mutate } from '../call/mutate.ts'
 import { requireFeature, withLockedUser } from '../call/require.ts'
 import type { UserOverride } from './overrides.ts'
 
-/** Makes an exception for one user and feature, in place of any earlier one. */
+/** Sets the override of a user and feature, replacing any earlier one. */
 export async function setOverride(
   call: Call,
   { userId, ...asked }: NewOverride & { userId: string },
 ): Promise<UserOverride> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
-    // Whoever locks both locks the app first. Nearly always the catalogue stays as it is and only the user is locked.
+    // To lock both, the app is locked first. The catalogue nearly always stays as it is, and only the user is locked.
     if (!isCounted(call, asked)) await lockApp(tx, appId)
     return withLockedUser(tx, appId, userId, async (users, user) => {
       const { app, now } = await moment()
@@ -36,7 +36,7 @@ export async function setOverride(
   })
 }
 
-/** Whether overrides of the feature already count by this reset period, as far as this process knows. */
+/** Whether overrides of the feature already use this reset period, according to the cache. */
 function isCounted({ service, appId }: Call, { featureId, resetPeriod }: NewOverride): boolean {
   const feature = service.apps.known(appId)?.catalogue.features.get(featureId)
   return feature?.overridePeriods.includes(resetPeriod ?? DEFAULT_RESET_PERIOD) ?? false

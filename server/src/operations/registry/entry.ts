@@ -59,7 +59,7 @@ export type AuditedChange = Pick<
   'appId' | 'operation' | 'subjectKind' | 'subjectId' | 'before' | 'after'
 >
 
-// Where a mutation has the id of its subject.
+// How to find the id of a mutation's subject.
 
 export const byId = ({ id }: Args): string | null => textOf(id)
 
@@ -85,6 +85,6 @@ export const none = (): null => null
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : null
 
-/** For a mutation that archives something or brings it back. */
+/** For a mutation that archives or restores something. */
 export const archived = ({ after }: AuditedChange): string =>
   after?.archivedAt === null ? 'restored' : 'archived'

@@ -63,7 +63,7 @@ export const DASHBOARD_MUTATIONS = MUTATION_NAMES.filter(
   (name): name is DashboardMutation => MUTATIONS[name].dashboard === true,
 )
 
-/** What the audit log says of each mutation, and of each event that no mutation caused. */
+/** The sentence of each mutation, and of each event not caused by one. */
 export const SENTENCES: ReadonlyMap<string, AuditSentence> = new Map<string, AuditSentence>([
   ...MUTATION_NAMES.flatMap((name) => {
     const { sentence } = MUTATIONS[name]

@@ -38,7 +38,7 @@ export const userMutations = {
     admin: true,
     dashboard: true,
     role: 'EDITOR',
-    // The log does not keep the id: it is part of what was deleted.
+    // The id is not kept: it is part of the deleted data.
     subject: { kind: 'user', id: none },
     sentence: 'deleted a user',
   },

@@ -4,8 +4,8 @@ import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts
 import { endAddonsWithPlan } from '../../store/subscriptions/successors.ts'
 
 /**
- * Has the add-ons of a user last as long as the base plan, which from now on `ends` then, or not at all. `held` is what the
- * user had so far.
+ * Aligns the end of a user's add-ons with that of the base plan, `ends` (null: none). `held` is what the user had
+ * before.
  */
 export async function keepAddonsWithPlan(
   db: UserDb,

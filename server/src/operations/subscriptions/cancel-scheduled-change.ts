@@ -14,8 +14,8 @@ import { billsBehind, lockedSituation } from './change-subscription.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
- * Takes a scheduled change back: the plan goes on as it is. What would have followed a trial is dropped, and the trial
- * still ends.
+ * Cancels a scheduled change; the plan continues. After a trial, the planned successor is dropped and the trial still
+ * ends.
  */
 export async function cancelScheduledChange(call: Call, userId: string): Promise<PackageSubscription> {
   const answered = await earlierAnswer<PackageSubscription>(call)
@@ -48,7 +48,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
   })
 }
 
-/** The user's base plan, if it is about to be changed. */
+/** The user's base plan, if a change is scheduled. */
 function changing(held: readonly SubscriptionRow[], now: number): SubscriptionRow {
   const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
   if (!base?.next) throw badUserInput('The user has no scheduled change', 'userId')

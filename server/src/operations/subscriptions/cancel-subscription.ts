@@ -8,7 +8,6 @@ import {
   findProviderSubscription,
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
-import { loadApp } from '../../store/catalogue/catalogue.ts'
 import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import {
   cancelLater,
@@ -16,7 +15,7 @@ import {
   type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
+import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
@@ -24,12 +23,13 @@ import { earlierAnswer } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { requireSubscription } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { lockedSituation } from './change-subscription.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
- * Ends a subscription, now or at the end of its period, and with a base plan its add-ons. A paid one is ended at the
- * provider first: better to grant access without a charge than to charge without access.
+ * Cancels a subscription, now or at the end of its period, and with a base plan its add-ons. A paid one is cancelled at
+ * the provider first: access without a charge is better than a charge without access.
  */
 export async function cancelSubscription(
   call: Call,
@@ -60,15 +60,15 @@ export async function cancelSubscription(
   })
 }
 
-/** Something a provider charges for until told to stop. */
+/** Something a provider charges for until it is cancelled. */
 interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
   provider: string
   ref: string
-  /** null: all of it ends */
+  /** null: the whole bill */
   priceId: string | null
 }
 
-/** What the user has, and what of it ends with this subscription. */
+/** The user's subscriptions, and those that end with this one. */
 async function endingWith(db: HomeDb, appId: string, id: string) {
   const { now } = await requireApp(db, appId)
   const { userUid } = await requireSubscription(db, appId, id, now)
@@ -82,7 +82,7 @@ function endingOf(live: readonly SubscriptionRow[], id: string): readonly Subscr
   return target.isAddon ? [target] : live
 }
 
-/** The providers' subscriptions behind it. */
+/** The provider's subscriptions behind it. */
 async function billsOf(db: HomeDb, appId: string, id: string): Promise<ProviderRef[]> {
   const { ending } = await endingWith(db, appId, id)
   const bills = new Map<string, ProviderRef>()
@@ -93,7 +93,7 @@ async function billsOf(db: HomeDb, appId: string, id: string): Promise<ProviderR
   return [...bills.values()]
 }
 
-/** What to end at the providers when this subscription ends. */
+/** What to cancel at the providers when this subscription ends. */
 async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid[]> {
   const { live, ending } = await endingWith(db, appId, id)
   const paid: Paid[] = []
@@ -104,7 +104,7 @@ async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid[]> {
     if (!known?.live) continue
     const others = live.some((s) => s.provider === provider && s.providerRef === ref && !ending.includes(s))
     const prices = others ? await pricesOfPackage(db, appId, provider, packageId) : []
-    // The others may be off the bill already, and last until what is paid ends: nothing would be left on it.
+    // The others may already be off the bill and paid until their end: nothing would be left on it.
     const isLast = known.items.length > 0 && known.items.every(({ priceId }) => prices.includes(priceId))
     const { paidUntil } = known
     if (!others || isLast) paid.push({ provider, ref, priceId: null, paidUntil })
@@ -133,12 +133,8 @@ async function cancelHere(
   paid: readonly Paid[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const { now } = await moment()
-  await settleByClock(tx, appId, userUid, now)
-  const app = await loadApp(tx, appId)
-  const held = await subscriptionsOfUser(tx, appId, userUid, now)
+  const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
   const target = held.find((s) => s.id === id)
-  if (!app) throw new Error(`the app ${appId} no longer exists`)
   if (!target) throw subscriptionNotFound(id)
 
   await lease.check(tx)
@@ -146,16 +142,16 @@ async function cancelHere(
     held.filter((s) => endedAt(s, now) === null),
     id,
   )
-  // Bought meanwhile: it has to be ended at its provider too.
+  // Bought meanwhile: it must be cancelled at its provider too.
   if (ending.some((s) => s.provider !== null && !lease.covers(s))) throw new Overtaken()
   if (ending.length > 0) {
     const ids = ending.map((s) => s.id)
-    // What was to follow is not wanted any more either, except what follows an add-on before its base plan ends.
+    // Planned successors are dropped too, except that of an add-on that ends before its base plan.
     await deleteSuccessors(tx, appId, atPeriodEnd ? [id] : ids, now)
     if (atPeriodEnd) {
-      const resetPeriods = countedPeriodsOf(app.catalogue, target, now)
+      const resetPeriods = countedPeriodsOf(catalogue, target, now)
       const paidUntil = paid.find((p) => behind(p, target))?.paidUntil ?? null
-      // That it was renewed may not be known yet; the provider tells the end of that period.
+      // A renewal may not be known yet; the provider knows the end of the period.
       const isKnown = paidUntil !== null && paidUntil > now
       const end = isKnown ? paidUntil : cancellationTime(target.anchor, resetPeriods, now)
       const at = Math.min(end, target.cancelAt ?? end)
@@ -166,7 +162,7 @@ async function cancelHere(
       await cancelNow(tx, appId, ids, now)
     }
   }
-  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
 }
 
 const behind = (paid: Paid, s: SubscriptionRow): boolean =>

@@ -16,7 +16,7 @@ import type { Service } from '../call/service.ts'
 import { usedBy } from '../catalogue/reach.ts'
 import { type PlannedChange, type Situation, successorOf } from './plan-change.ts'
 
-/** What a change does to one more use of a feature. */
+/** The effect of a change on the next use of a feature. */
 export interface FeatureChange {
   featureId: string
   name: string
@@ -27,24 +27,24 @@ export interface FeatureChange {
 export interface FeatureChanges {
   gains: FeatureChange[]
   loses: FeatureChange[]
-  /** what goes (further) into overage, or out of it */
+  /** features with more or less overage */
   moreOverage: FeatureChange[]
   lessOverage: FeatureChange[]
 }
 
 export interface ChangeQuote {
-  /** minor units; null: neither plan has a recurring price, or they have none in the same currency */
+  /** minor units; null: neither plan has a recurring price, or they have no currency in common */
   credit: number | null
   charge: number | null
   currency: string | null
   /** of credit and charge */
   decimals: number | null
-  /** the provider that charges it, or `tollgate` for a figure by list prices */
+  /** provider that charges it, or `tollgate` if computed from list prices */
   quotedBy: string
   formula: string
 }
 
-/** Which features one more of can be used after the change and not before, or the other way round, or is overage. */
+/** The features whose next use becomes possible, impossible, or changes its overage. */
 export async function featureChanges(
   db: HomeDb,
   appId: string,
@@ -77,14 +77,14 @@ export async function featureChanges(
   return changes
 }
 
-/** What the user holds before the change, and from its moment on. */
+/** What the user holds before the change and after it. */
 function holders(
   { overrides }: { overrides: Holder['overrides'] },
   { held, now }: Situation,
   change: PlannedChange,
 ): { before: Holder; after: Holder } {
   const live = held.filter((s) => endedAt(s, now) === null)
-  // Add-ons that were to end with the plan go on with the new one: see addons.ts.
+  // Add-ons that were to end with the plan continue with the new one; see addons.ts.
   const planEnd = endOfPlan(change.base)
   const goesOn = (s: SubscriptionRow) =>
     s.isAddon &&
@@ -98,7 +98,7 @@ function holders(
   }
 }
 
-/** Reads counters, in their order. */
+/** Reads counters, in order. */
 type ReadUsage = (counters: readonly Counter[]) => Promise<number[]>
 
 /** Rejects a lower quantity that allows less than is in use. */
@@ -128,7 +128,7 @@ export async function checkInUse(
   }
 }
 
-/** What the change costs: by the provider's own preview where it is paid for, otherwise by the list prices. */
+/** The cost of the change: from the provider's own preview if paid there, otherwise from the list prices. */
 export async function quoteFor(
   service: Service,
   appId: string,
@@ -197,7 +197,7 @@ export async function quoteFor(
   }
 }
 
-/** A length of time to the minute, such as "29 days 23 h 59 min". */
+/** A duration to the minute, such as "29 days 23 h 59 min". */
 function lengthText(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]

@@ -42,17 +42,16 @@ import {
 } from './plan-change.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
-/** What a change does, or would do. */
+/** The result of a change or of its preview. */
 export interface SubscriptionChange extends ChangeQuote, FeatureChanges {
   at: number
   now: boolean
   from: Package
   to: Package
-  /** the user's base plan afterwards; null where nothing was changed */
+  /** the user's base plan afterwards; null for a preview */
   subscription: PackageSubscription | null
 }
 
-/** What a change would do, without making it. */
 export async function previewChange(call: Call, input: ChangeInput): Promise<SubscriptionChange> {
   const { service, appId } = call
   const { user, ...situation } = await situationOf(call, input.userId)
@@ -63,9 +62,9 @@ export async function previewChange(call: Call, input: ChangeInput): Promise<Sub
 }
 
 /**
- * Changes a user's base plan for another, or its quantity: now, or when its period ends. Until then the change is a fact
- * beside the plan that ends, and from that moment on every reader sees the successor: no job has to run. What is paid
- * for is changed at its provider first.
+ * Changes a user's base plan or its quantity, now or at the end of the period. A scheduled change is stored with the
+ * current plan, and from its time on every reader sees the successor: no job has to run. A paid subscription is changed
+ * at its provider first.
  */
 export async function changeSubscription(call: Call, input: ChangeInput): Promise<SubscriptionChange> {
   const answered = await earlierAnswer<SubscriptionChange>(call)
@@ -82,7 +81,7 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
     const paid = await paidChange(service, appId, situation, input)
     const change = planChange(situation, input, paid)
     if (paid && change.base.id !== base?.id) throw new Overtaken()
-    // For a paid plan, only here: what its provider has changed is a fact.
+    // For a paid plan, only here: the provider's change is final.
     await checkInUse(user, situation, change, (counters) => usedOf(service.pool, appId, counters))
     const quoted = await told(call, user, situation, change)
     if (paid) await askProvider(lease, paid, change.when)
@@ -95,13 +94,13 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
 const basePlan = ({ held, now }: Pick<Situation, 'held' | 'now'>): SubscriptionRow | undefined =>
   held.find((s) => !s.isAddon && endedAt(s, now) === null)
 
-/** The provider's subscription that is paid for it, if any. */
+/** The provider's subscription that pays for it, if any. */
 export const billsBehind = (appId: string, { provider, providerRef: ref }: SubscriptionRow): ProviderRef[] =>
   provider === null || ref === null ? [] : [{ appId, provider, ref }]
 
 async function situationOf(call: Call, userId: string) {
   const { app, now } = await momentOf(call)
-  // Before the provider is asked for anything.
+  // Before the provider is called.
   checkTakesNew(call.actor, call.appId, app.archived)
   const { pool } = call.service
   const user = await requireUser(pool, call.appId, userId)
@@ -154,7 +153,7 @@ async function changeHere(
   await lease.check(tx)
   const { catalogue, now } = situation
   const held = basePlan(situation)
-  // Something else is paid for now, and its provider has to be asked first.
+  // Something else is paid for now, whose provider must be called first.
   if (held?.id !== planned.base.id && (paid || (held && held.provider !== null))) throw new Overtaken()
   const when = quoted.now ? 'NOW' : 'PERIOD_END'
   const change = planChange(
@@ -184,7 +183,7 @@ async function changeHere(
   return { ...quoted, at, now: change.when === 'NOW', subscription: packageSubscription(row, catalogue, now) }
 }
 
-/** What holds once the user is locked, with what the clock has decided written down. */
+/** The state once the user is locked, with due scheduled changes written. */
 export async function lockedSituation(
   tx: UserTx,
   appId: string,

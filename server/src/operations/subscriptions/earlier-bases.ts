@@ -2,7 +2,7 @@ import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
 import { type EarlierBase, lastLiveAt } from '../../domain/subscription.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 
-/** The base plans a user has had, whose periods may still be running. */
+/** The user's earlier base plans, whose periods may still be running. */
 export function earlierBases(
   held: readonly SubscriptionRow[],
   catalogue: Catalogue,

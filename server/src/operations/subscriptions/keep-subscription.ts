@@ -4,10 +4,9 @@ import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { findPrices, listPrices } from '../../store/billing/prices.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
-import { loadApp } from '../../store/catalogue/catalogue.ts'
 import type { HomeDb, UserTx } from '../../store/connection/places.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
+import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { requireApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
@@ -16,13 +15,14 @@ import { unlessOvertaken } from '../call/overtaken.ts'
 import { requireSubscription } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { lockedSituation } from './change-subscription.ts'
 import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
- * Takes a scheduled end back. What is paid for goes on at its provider too, and that is asked first: without its word
- * nobody would be charged for what is kept. A base plan keeps the add-ons that were to end with it, except those on
- * another bill and those already removed from its own: nobody is charged again for what was not kept by name.
+ * Reverts a scheduled cancellation. A paid subscription is first resumed at its provider, because otherwise it would
+ * not be charged. A base plan keeps the add-ons that were to end with it, except those on another bill and those
+ * already removed from its own: nobody is charged again without asking.
  */
 export async function keepSubscription(call: Call, id: string): Promise<PackageSubscription> {
   const answered = await earlierAnswer<PackageSubscription>(call)
@@ -46,12 +46,12 @@ async function keep(call: Call, id: string): Promise<PackageSubscription> {
 interface Paid {
   provider: string
   ref: string
-  /** the package of the one that is kept, and those of the others on the same bill */
+  /** the package of the one that is kept, and the others on the same bill */
   packageId: string
   isAddon: boolean
   quantity: number
   others: string[]
-  /** Only a payment takes back an end that comes of a missing one. */
+  /** A cancellation caused by a missing payment is reverted only by a payment. */
   unpaid: boolean
 }
 
@@ -75,7 +75,7 @@ async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid | nu
   }
 }
 
-/** The subscription, if it is about to end, and what of its bill goes on with it. */
+/** The subscription, if it has a scheduled end, and the others on its bill that continue with it. */
 function keptWith(held: readonly SubscriptionRow[], id: string, now: number): SubscriptionRow[] {
   const live = held.filter((s) => endedAt(s, now) === null)
   const target = live.find((s) => s.id === id)
@@ -103,7 +103,7 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
   return [target]
 }
 
-/** Has the provider go on charging for it. Returns the packages on the same bill that were taken off it before. */
+/** Resumes charging at the provider. Returns the packages that were taken off the same bill before. */
 async function resume(
   service: Service,
   appId: string,
@@ -121,10 +121,10 @@ async function resume(
     }
     const isBilled = await isOn(bill?.items, packageId)
     if (!isBilled) {
-      // One of several on a bill is taken off it as soon as its end is set.
+      // One of several packages on a bill is removed from it as soon as its end is scheduled.
       const billedIds = bill?.items.map(({ priceId }) => priceId) ?? []
       const [beside] = await findPrices(service.pool, appId, provider, billedIds)
-      // It may have been at one that is no longer sold.
+      // Its price may no longer be sold.
       const [price, ...more] = (await pricesOf(packageId)).filter(
         ({ interval, currency }) => interval === beside?.interval && currency === beside?.currency,
       )
@@ -136,7 +136,7 @@ async function resume(
       }
       await asked.addPrice(ref, price.id, quantity)
     }
-    // A change of the base plan stays scheduled, if it does not take the add-on away.
+    // A scheduled change of the base plan stays, unless it removes the add-on.
     const staysOn = isAddon && (!isBilled || (await isOn(bill?.scheduled?.items, packageId)))
     if (!staysOn) await asked.dropScheduledChange(ref)
     await asked.keep(ref)
@@ -155,12 +155,8 @@ async function keepHere(
   offTheBill: readonly string[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const { now } = await moment()
-  await settleByClock(tx, appId, userUid, now)
-  const app = await loadApp(tx, appId)
-  if (!app) throw new Error(`the app ${appId} no longer exists`)
+  const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
   await lease.check(tx)
-  const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const kept = keptWith(held, id, now)
   const goesOn = (s: SubscriptionRow) =>
     s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))
@@ -169,5 +165,5 @@ async function keepHere(
   await keepOn(tx, appId, ids)
   if (goingOn.some((s) => s.next)) await deleteSuccessors(tx, appId, ids, now)
   if (goingOn.some((s) => !s.isAddon)) await keepAddonsWithPlan(tx, appId, userUid, { held, now }, null)
-  return packageSubscription(await requireSubscription(tx, appId, id, now), app.catalogue, now)
+  return packageSubscription(await requireSubscription(tx, appId, id, now), catalogue, now)
 }

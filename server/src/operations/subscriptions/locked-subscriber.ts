@@ -6,7 +6,7 @@ import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireSubscription, withLockedUid } from '../call/require.ts'
 
-/** A mutation of a subscription, whose user is locked. */
+/** A mutation of a subscription, with its user locked. */
 export async function mutateSubscription<T>(
   call: Call,
   id: string,

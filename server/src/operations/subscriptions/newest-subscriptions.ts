@@ -15,26 +15,26 @@ import { catalogueOf } from '../catalogue/catalogue.ts'
 import { dashboardUsers } from '../users/find-users.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
-/** What the list shows; undefined or null: any. */
+/** The filters; undefined or null: any. */
 interface SubscriptionsAsked {
   userId?: string | null | undefined
   /** as in the search for users */
   search?: string | null | undefined
   packageId?: string | null | undefined
   state?: SubscriptionState | null | undefined
-  /** '': nobody is paid for it */
+  /** '': not paid at a provider */
   provider?: string | null | undefined
 }
 
 export interface SubscriptionPage extends KeyedPage<PackageSubscription> {
-  /** of all pages together, counted only if it is asked for */
+  /** of all pages, counted only if requested */
   total: () => Promise<{ count: number; more: boolean }>
 }
 
-/** Users whose subscriptions a search shows. */
+/** Maximum number of users whose subscriptions a search shows. */
 const SEARCHED_USERS = 100
 
-/** Newest first, unless `oldestFirst`. A page of something rare may be short and still have a next one. */
+/** Newest first, unless `oldestFirst`. A page may be short and still have a next one if few match. */
 export async function dashboardSubscriptions(
   call: Call,
   asked: SubscriptionsAsked,

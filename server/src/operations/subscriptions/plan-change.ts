@@ -23,7 +23,7 @@ export interface ChangeInput {
   quantity: number | null
 }
 
-/** A change as it would be made now. */
+/** A decided change. */
 export interface PlannedChange {
   base: SubscriptionRow
   from: Package
@@ -32,28 +32,28 @@ export interface PlannedChange {
   when: Exclude<ChangeTime, 'BEST'>
   at: number
   anchor: number
-  /** null: nobody is paid through Tollgate */
+  /** null: not paid through Tollgate */
   paid: PaidChange | null
 }
 
-/** What the provider of a paid plan is asked to do. */
+/** The change at the provider of a paid plan. */
 export interface PaidChange {
   provider: string
   ref: string
-  /** null: the new plan costs nothing, and the bill ends */
+  /** null: the new plan is free, and the bill ends */
   change: PriceChange | null
   prices: { from: Price; to: Price | null }
   paidUntil: number | null
 }
 
-/** What a change is decided by: read on its own for a preview, and under the user's lock to make it. */
+/** The input of a decision: read separately for a preview, and under the user's lock for the change. */
 export interface Situation {
   catalogue: Catalogue
   held: readonly SubscriptionRow[]
   now: number
 }
 
-/** Decides a change, or refuses it. `paid` comes from `paidChange`. */
+/** Decides a change, or throws. `paid` comes from `paidChange`. */
 export function planChange(
   { catalogue, held, now }: Situation,
   input: ChangeInput,
@@ -75,7 +75,7 @@ export function planChange(
   return { base, from, to, quantity, when, at, anchor, paid }
 }
 
-/** What is asked for, if the user may have it. */
+/** The requested package, if the user may have it. */
 function requested({ catalogue, held, now }: Situation, { packageId, quantity: wanted }: ChangeInput) {
   if (wanted !== null) checkQuantity(wanted)
   const to = requirePackage(catalogue, packageId)
@@ -114,7 +114,7 @@ function best(
   return bestTime({ price: prices.from, quantity: base.quantity }, { price: prices.to, quantity })
 }
 
-/** How the change is made at the provider that is paid for the plan; null: none is. */
+/** The change at the provider that charges for the plan; null: none does. */
 export async function paidChange(
   service: Service,
   appId: string,
@@ -138,9 +138,9 @@ export async function paidChange(
     return found
   })
   const from = await billedPrice(service.pool, appId, provider, base.packageId, billed.items)
-  // Another quantity of a plan is paid for as before, even where its price is no longer sold.
+  // Another quantity of a plan keeps its price, even if that is no longer sold.
   const next = to.id === base.packageId ? from : chosenPrice(to, from)
-  // Without a price it is free; one that was sold before and is not now is not given away.
+  // A package that never had a price is free. One whose prices are archived is not given away.
   if (next === null && (await listPrices(service.pool, appId, to.id, true)).length > 0) {
     throw badUserInput(`All prices of ${quote(to.id)} are archived. Restore or create one.`, 'packageId')
   }
@@ -155,7 +155,7 @@ export async function paidChange(
     ref,
     change: next && { from: from.id, to: next.id, quantity },
     prices: { from, to: next },
-    // That it was renewed may not be known here yet.
+    // A renewal may not be known here yet.
     paidUntil: billed.paidUntil,
   }
 }
@@ -178,7 +178,7 @@ async function billedPrice(
   return found
 }
 
-/** The price of the new plan on the same bill; null: it costs nothing. */
+/** The price of the new plan on the same bill; null: it is free. */
 function chosenPrice(to: Package, from: Price): Price | null {
   if (to.prices.length === 0) return null
   const usable = to.prices.filter(
@@ -197,11 +197,11 @@ function chosenPrice(to: Package, from: Price): Price | null {
   )
 }
 
-/** A trial that was given by hand and gets another quantity goes on as one, and so does what follows it. */
+/** A trial granted by hand stays a trial with another quantity, and so does its successor. */
 export const staysTrial = ({ base, to, when }: PlannedChange): boolean =>
   when === 'NOW' && to.id === base.packageId && base.trialEndsAt !== null && base.provider === null
 
-/** The subscription that the change starts. */
+/** The subscription that the change creates. */
 export function successorOf(change: PlannedChange, id: string): Subscription {
   const { base, to, quantity, at, anchor } = change
   const trial = staysTrial(change) && { cancelAt: base.cancelAt, trialEndsAt: base.trialEndsAt }

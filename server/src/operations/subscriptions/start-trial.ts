@@ -46,8 +46,8 @@ interface TrialInput {
 }
 
 /**
- * Starts a trial of a package, which ends by the clock and is followed by `then`, or by nothing. A trial of a base plan
- * takes the place of the one the user has, unless that is paid for.
+ * Starts a trial of a package, which ends by the clock and is followed by `then`, if given. A trial of a base plan
+ * replaces the user's current one, unless that is paid for.
  */
 export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscription> {
   const { appId } = call
@@ -85,7 +85,7 @@ export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscr
   })
 }
 
-/** A trial of an add-on lasts no longer than its base plan. */
+/** A trial of an add-on ends with its base plan at the latest. */
 async function endWithPlan(
   db: UserDb,
   appId: string,
@@ -110,14 +110,14 @@ function startsAt(bought: Package, at: number, anchor: number): Subscription {
   }
 }
 
-/** The plan that a trial replaces: when the trial is over, its periods may still be running. */
+/** The plan that a trial replaces. Its periods may still be running when the trial ends. */
 const lastOf = ({ catalogue, now }: Situation, base: SubscriptionRow): EarlierBase => ({
   anchor: base.anchor,
   lastLiveAt: now,
   resetPeriods: countedPeriodsOf(catalogue, base, now),
 })
 
-/** A base plan that is tried in the place of another counts on from where that one did, if they count alike. */
+/** A trial that replaces a base plan keeps its anchor if they share a reset period. */
 function anchorOf(
   { catalogue, held, now }: Situation,
   base: SubscriptionRow | undefined,
@@ -172,7 +172,7 @@ function checkTrial(
   if (live.some((s) => s.packageId === tried.id)) {
     throw badUserInput('User is already subscribed to package', 'packageId')
   }
-  // At no time does a user have an add-on twice.
+  // A user never has an add-on twice.
   for (const [field, addon] of Object.entries({ packageId: tried, then })) {
     const isTaken = (s: SubscriptionRow) => s.isAddon && [s.packageId, s.next?.packageId].includes(addon?.id)
     if (addon?.isAddon && live.some(isTaken)) {
@@ -198,7 +198,7 @@ function checkTrial(
   return base
 }
 
-/** Lets a trial last longer; what follows it waits. */
+/** Extends a trial and postpones what follows it. */
 export async function extendTrial(call: Call, id: string, until: string): Promise<PackageSubscription> {
   const { appId } = call
   return mutateSubscription(call, id, async (tx, userUid, moment) => {

@@ -21,7 +21,7 @@ export async function subscribe(
   }
   for (const quantity of quantities ?? []) checkQuantity(quantity)
   return mutateUser(call, userId, async (tx, user, moment) => {
-    // Read after locking the user: nothing this decision depends on changes any more.
+    // Read after locking the user, so that the input of this decision no longer changes.
     const { app, now } = await moment()
     const held = await subscriptionsOfUser(tx, call.appId, user.uid, now)
     const live = held.filter((s) => endedAt(s, now) === null)
@@ -40,7 +40,7 @@ export async function subscribe(
         isAddon: p.isAddon,
         startedAt: now,
         anchor,
-        // An add-on ends with its base plan, even if that end is already set, unless another plan follows.
+        // An add-on ends with its base plan, also if that end is already scheduled, unless another plan follows.
         cancelAt: base ? endOfPlan(base) : null,
         cancelledAt: null,
         metadata: {},
@@ -50,7 +50,7 @@ export async function subscribe(
     )
     const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
     if (lapsed) await settleByClock(tx, call.appId, user.uid, now)
-    // What was to follow a trial is had from now on.
+    // A package planned to follow a trial starts now.
     const planned = live.filter((s) => packages.some((p) => p.id === s.next?.packageId)).map((s) => s.id)
     if (planned.length > 0) await deleteSuccessors(tx, call.appId, planned, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)

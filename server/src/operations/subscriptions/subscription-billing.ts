@@ -23,7 +23,7 @@ export interface SubscriptionBilling {
   paidUntil: number | null
 }
 
-/** Lists contain many subscriptions: those requested together share a statement. */
+/** Lists contain many subscriptions, so concurrent reads share a statement. */
 export function billingReader(pool: Pool, monotonic: Monotonic): Service['billings'] {
   const batcher = new Batcher<ProviderRef, ProviderSubscriptionRow | null>(
     async (refs) => (await findProviderSubscriptions(pool, refs)).map((row) => ({ value: row ?? null })),
@@ -42,12 +42,12 @@ export async function subscriptionBilling(
   return known && { provider, ref, status: known.status, paidUntil: known.paidUntil }
 }
 
-/** A payment at one provider, which decides how its amount is counted. */
+/** A payment with its provider, which determines the minor units. */
 export interface PaymentAt extends Payment {
   provider: string
 }
 
-/** The payments for it that were refunded or disputed, newest first. */
+/** Its refunded or disputed payments, newest first. */
 export async function subscriptionReversals(
   { billings, pool, clock }: Service,
   { id, paid, asOf }: PackageSubscription,
@@ -56,7 +56,7 @@ export async function subscriptionReversals(
   return known ? paymentsAt(pool, paid, known.userUid, id, known.reversals, asOf ?? clock()) : []
 }
 
-/** Of the payments at a provider, those for one subscription of the user. */
+/** The payments at a provider for one subscription of the user. */
 export async function paymentsAt(
   db: HomeDb,
   { appId, provider, ref }: ProviderRef,
@@ -78,7 +78,7 @@ export async function paymentsAt(
   }))
 }
 
-/** What comes next, by the app's clock when it was read. */
+/** The next event, by the app's clock at the time of reading. */
 export async function nextEventOf(
   service: Service,
   subscription: PackageSubscription,

@@ -29,11 +29,11 @@ export interface PackageSubscription {
   cancelledAt: number | null
   trialEndsAt: number | null
   quantity: number
-  /** the version of the package that it has now */
+  /** its current version of the package */
   packageVersion: number
-  /** what it is to be changed to, and when */
+  /** scheduled change */
   scheduled: { packageId: string; packageName: string; at: number } | null
-  /** who is paid for it, and that one's id of what is paid for; null: it was made by hand */
+  /** its provider, and the provider's id; null: created without a payment */
   paid: ProviderRef | null
 }
 
@@ -71,8 +71,8 @@ const scheduledChange = ({ packageId, at }: { packageId: string; at: number }, c
   at,
 })
 
-// Everything is as of one moment, or a plan that changes just then would be missing. Packages are never deleted, so a
-// catalogue that is loaded after the rows has all of theirs.
+// Everything is read at one moment, or a plan that changes just then would be missing. A package with a subscription
+// cannot be deleted, so a catalogue loaded after the rows contains all of theirs.
 
 export async function subscription(call: Call, id: string): Promise<PackageSubscription> {
   const { app, now } = await momentOf(call)

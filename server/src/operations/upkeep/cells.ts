@@ -31,12 +31,12 @@ import { withoutWaiting } from '../../store/connection/without-waiting.ts'
 const WAIT_MS = 20
 const LONGEST_WAIT_MS = 2_000
 
-/** Told before each wait for others who use the database. */
+/** Called before each wait for other users of the database. */
 export type Waiting = () => void
 
 /**
- * Adds empty cells; the first time, also cell 0, where all users are. Returns how many there are. `splitFrom`: the cell of
- * which they are to get half of the users.
+ * Adds empty cells; the first time also cell 0, which contains all users. Returns the number of cells. `splitFrom` is
+ * the cell of which they will get half of the users.
  */
 export async function addCells(
   pool: Pool,
@@ -64,7 +64,7 @@ export async function addCells(
       at = await transactionOnce(pool, (tx) => noteEarlierBillingIds(tx, after))
     }
   }
-  // Each in a transaction of its own: everybody waits for the first, if only for milliseconds.
+  // Each in its own transaction: everyone waits for the first, if only for milliseconds.
   for (let cell = present; cell < wanted; cell++) {
     await soon(pool, waiting, async (tx) => {
       await lockCellLayout(tx)
@@ -78,7 +78,7 @@ export async function addCells(
   return wanted
 }
 
-/** Removes the last cell, once it has no users. What deleted users have used there goes to cell 0. */
+/** Removes the last cell, which must have no users. Usage of deleted users is moved to cell 0. */
 export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
   const last = (await countCells(pool)) - 1
   if (cell !== last || cell === 0)
@@ -99,7 +99,7 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
   })
 }
 
-/** Takes what deleted users have used in a cell to cell 0. */
+/** Moves the usage of deleted users from a cell to cell 0. */
 export async function takeLeftBehind(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
   for (let left = true; left; )
     await soon(pool, waiting, async (tx) => {
@@ -107,7 +107,7 @@ export async function takeLeftBehind(pool: Pool, cell: number, waiting: Waiting)
     })
 }
 
-/** Does what needs locks as soon as they can be had without waiting, since others wait behind whoever waits. */
+/** Runs work that needs locks as soon as they are free: others would queue behind a waiting lock. */
 export async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promise<void>): Promise<void> {
   for (let wait = WAIT_MS; !(await isDone(pool, work)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     waiting()
@@ -124,13 +124,13 @@ async function isDone(pool: Pool, work: (tx: Tx) => Promise<void>): Promise<bool
   }
 }
 
-/** A bucket, and the cell it goes to. */
+/** A bucket and its new cell. */
 export interface BucketMove {
   bucket: number
   to: number
 }
 
-/** What brings as many buckets to each of the cells, moving as few as possible. */
+/** The moves that give each cell as many buckets as the others, with as few moves as possible. */
 export function evenly(buckets: readonly number[], cells: number): BucketMove[] {
   const share = (cell: number) => Math.floor(buckets.length / cells) + (cell < buckets.length % cells ? 1 : 0)
   const counts = new Array<number>(cells).fill(0)
@@ -147,14 +147,14 @@ export function evenly(buckets: readonly number[], cells: number): BucketMove[] 
   return moves
 }
 
-/** A split, from one cell to a new one. */
+/** A split of one cell into two. */
 interface Split {
   to: number
-  /** what is left to be moved */
+  /** moves left to be done */
   moves: BucketMove[]
 }
 
-/** Adds a cell for half of another one's users, unless a split of that one was cut short: then it is the rest of that. */
+/** Adds a cell for half of another one's users, or continues an interrupted split of that one. */
 export async function beginSplit(pool: Pool, cell: number, waiting: Waiting): Promise<Split> {
   const to = (await cellOfUnfinishedSplit(pool, cell)) ?? (await addCells(pool, 1, waiting, cell)) - 1
   const buckets = await readBuckets(pool)
@@ -178,7 +178,7 @@ interface Moving {
 }
 
 /**
- * Moves buckets with all of their users, some hundred users to a transaction. It can be cut short anywhere: what has
+ * Moves buckets with all of their users, some hundred users per transaction. It can be interrupted anywhere: what has
  * been moved stays, and the rest is where it was.
  */
 export async function moveBuckets(
@@ -215,7 +215,7 @@ export async function moveBuckets(
   return users
 }
 
-/** Those who write to a user wait while the user is moved, with all that are moved in the same transaction. */
+/** Writers of a user wait while the user is moved, along with all others of the same transaction. */
 const USERS_AT_ONCE = 500
 const BUCKETS_AT_ONCE = 64
 
@@ -236,7 +236,7 @@ function inParts(buckets: readonly number[], sizes: ReadonlyMap<number, number>)
   return parts
 }
 
-/** Others' locks are waited for a short time only, since others wait behind whoever waits. */
+/** Locks are waited for only briefly, because others queue behind a waiting lock. */
 async function moved(
   pool: Pool,
   buckets: readonly number[],

@@ -3,19 +3,18 @@ import { beat, forgetWorkers, freeJobsOf, type WorkerBeat } from '../../store/jo
 
 /** How often a worker reports that it is alive, and checks the others. */
 export const BEAT_MS = 2_000
-/** A worker whose number is unchanged for this many checks is dead. */
+/** A worker whose counter is unchanged for this many checks is dead. */
 const DEAD_AFTER_LOOKS = 4
 
 /**
- * Finds the jobs of dead processes. Checks are counted instead of seconds: a clock step makes nobody look dead, and a
- * process that was itself stalled has seen fewer checks, not more. Jobs may run twice, so a worker that was only slow
- * does no harm when it comes back.
+ * Finds the jobs of dead processes. Checks are counted instead of seconds, so that a clock step makes nobody look dead
+ * and a stalled process sees fewer checks, not more. Jobs may run twice, so a worker that was only slow does no harm.
  */
 export class JobWorkers {
   #own: readonly string[] = []
   #seen = new Map<string, { beats: number; looks: number }>()
 
-  /** Replaces the workers of this process: the former ones have stopped. */
+  /** Replaces the workers of this process: the previous ones have stopped. */
   own(ids: readonly string[]): void {
     this.#own = ids
   }
@@ -29,7 +28,7 @@ export class JobWorkers {
     return dead.map(({ id }) => id)
   }
 
-  /** They have stopped: nobody should have to find out that they are dead. */
+  /** Removes the workers of this process, which have stopped. */
   async leave(pool: Pool): Promise<void> {
     await forgetWorkers(pool, this.#own)
   }

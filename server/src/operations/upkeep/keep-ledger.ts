@@ -5,7 +5,7 @@ import { openPartition, preparePartitions } from '../../store/ledger/ledger-part
 import { partitionsDue, retireTogether } from './retire-partition.ts'
 
 export interface LedgerSettings {
-  /** how many seconds' entries go into one partition */
+  /** seconds per partition */
   partitionSeconds: number
   /** how long entries are kept, in seconds; null: forever */
   keptSeconds: number | null
@@ -15,9 +15,9 @@ const HOUR_MS = 3_600_000
 const SOON_MS = 60_000
 
 /**
- * One round: has the next partition ready, opens it when it is due, and retires those that are too old. Each cell has a
- * ledger; all are numbered by the first one's sequence, so that what opens there is opened everywhere. If the server of one
- * cannot be reached, none is changed: users are moved only between ledgers that have the same partitions.
+ * One round: prepares the next partition, opens it when due, and retires old ones. Each cell has a ledger. All are
+ * numbered by the first one's sequence, so a partition is opened in all of them. If the server of one is unreachable,
+ * none is changed: users are moved only between ledgers with the same partitions.
  */
 export async function keepLedger(
   ledgers: readonly [first: Pool, ...others: Pool[]],
@@ -41,7 +41,7 @@ export async function keepLedger(
   return { opened, retired }
 }
 
-/** Now and once an hour, sooner if something failed, until `stopping`. The pools have long statement timeouts, or none. */
+/** Runs once an hour, sooner after a failure, until `stopping`. The pools have long statement timeouts, or none. */
 export async function keepLedgerFrom(
   ledgers: () => Promise<[first: Pool, ...others: Pool[]]>,
   log: Logger,

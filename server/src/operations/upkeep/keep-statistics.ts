@@ -6,8 +6,9 @@ import { analyze, grownTables } from '../../store/schema/statistics.ts'
 const ROUND_MS = 5_000
 
 /**
- * Analyzes tables that have just grown, until `stopping`. Autovacuum gets to them within minutes; until then, PostgreSQL
- * would plan the lists and figures of an app that was just imported as if it were empty. The pool has no statement timeout.
+ * Runs ANALYZE on tables that doubled in size, until `stopping`. Autovacuum takes minutes to do so, during which
+ * PostgreSQL would plan lists and figures of a newly imported app as if it were empty. The pool has no statement
+ * timeout.
  */
 export async function keepStatistics(
   pool: Pool,

@@ -7,11 +7,10 @@ export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 export interface MetricsMessage {
   type: 'metrics'
   text?: string
-  /** why there is no text */
+  /** reason why there is no text */
   failed?: string
 }
 
-/** The Prometheus metrics. */
 export class Metrics {
   readonly #registry = new Registry()
 
@@ -59,7 +58,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry })
     if (cluster.isWorker) {
       AggregatorRegistry.setRegistries([this.#registry])
-      // Creating it is what allows the primary to query this process.
+      // Creating it lets the primary query this process.
       new AggregatorRegistry()
     }
   }
@@ -108,7 +107,6 @@ export class Metrics {
     })
   }
 
-  /** Connected clients. */
   watchConnections(open: () => number): void {
     new Gauge({
       name: 'tollgate_connections',

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** Work that continues after its request was answered. The service never stops in the middle of a step. */
+/** Work that continues after its response. The service never stops in the middle of a step. */
 export class OngoingWork {
   readonly #log: Logger
   readonly #running = new Set<Promise<void>>()
@@ -10,7 +10,7 @@ export class OngoingWork {
     this.#log = log
   }
 
-  /** Checked between steps: the work then pauses where it can be resumed. */
+  /** Checked between steps, where the work can be resumed later. */
   get stopping(): boolean {
     return this.#stopping
   }
@@ -22,7 +22,7 @@ export class OngoingWork {
     this.#running.add(running)
   }
 
-  /** Repeatedly, until the service stops, and once more then. */
+  /** Repeatedly until the service stops, and once more then. */
   every(ms: number, what: string, work: () => Promise<void>): () => Promise<void> {
     const timer = setInterval(() => this.run(what, work), ms)
     timer.unref()

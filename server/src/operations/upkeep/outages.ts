@@ -3,7 +3,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 
 const LINE_EVERY_MS = 1_000
 
-/** Logs that the database is unavailable: one line a second, however many calls fail. */
+/** Logs that the database is unavailable, at most once a second. */
 export class Outages {
   readonly #log: Logger
   readonly #monotonic: Monotonic

@@ -18,7 +18,7 @@ import type { Service } from '../call/service.ts'
 /** Retention of each kind of record in seconds; null: forever. */
 export interface Retention {
   audit: number | null
-  /** what API keys and providers changed */
+  /** changes by API keys and providers */
   apiAudit: number | null
   notices: number | null
   checkouts: number | null
@@ -39,17 +39,17 @@ const PRUNES: Record<keyof Retention, Prune> = {
   apiAudit: pruneApiAudit,
 }
 
-/** Few enough that a statement holds its locks for milliseconds. */
+/** A statement holds its locks for milliseconds. */
 const BATCH = 1_000
-/** A pause between batches, for other users of the database. */
+/** A pause between batches, for others. */
 const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
 type Deleted = Partial<Record<keyof Retention | 'ofDeletedApps', number>>
 
 /**
- * Deletes expired records, and what calls under way left behind of deleted apps, in batches. Several processes may try at
- * once: one that meets another's batch leaves the work to it. Returns the number of rows deleted of each kind.
+ * Deletes expired records, and rows of deleted apps written by calls in progress, in batches. Of several concurrent
+ * processes one does the work. Returns the number of deleted rows of each kind.
  */
 export async function prune(
   pool: Pool,
@@ -59,7 +59,7 @@ export async function prune(
 ): Promise<Deleted> {
   const deleted: Deleted = {}
   const inBatches = async (kind: keyof Deleted, deleteBatch: (tx: Tx) => Promise<number>) => {
-    // A batch may turn out larger: in a partitioned table, rows of several partitions share a place.
+    // A batch may be larger: in a partitioned table, rows of several partitions may have the same ctid.
     for (let count = batch; count >= batch && !stopping.aborted; ) {
       count = await transaction(pool, async (tx) => {
         if (!(await tryLockPruning(tx))) return 0
@@ -78,7 +78,7 @@ export async function prune(
   return deleted
 }
 
-/** Prunes now and then once an hour; returns a function that stops it after the current batch. */
+/** Prunes once an hour; returns a function that stops it after the current batch. */
 export function startPruning({ pool, log }: Service, retention: Retention): () => Promise<void> {
   const stopping = new AbortController()
   const round = () =>

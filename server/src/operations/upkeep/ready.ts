@@ -2,12 +2,12 @@ import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
 import { answers, readAndWrite } from '../../store/connection/liveness.ts'
 import type { Service } from '../call/service.ts'
 
-/** Whether the service can work, or why not. */
+/** Whether the service can work, and the reason if not. */
 type Readiness = { ready: true } | { ready: false; reason: unknown }
 
 /**
  * Checks that the database reads and writes, through the pools that requests use, and that no call is stuck. Concurrent
- * callers share one check, so that asking often costs little.
+ * callers share one check.
  */
 export class ReadyCheck {
   readonly #service: Service

@@ -13,7 +13,7 @@ import { type Pool, transactionOnce } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { soon, takeLeftBehind, type Waiting } from './cells.ts'
 
-/** Puts a cell without users on another server, which Citus chooses. */
+/** Moves a cell without users to another server, which Citus chooses. */
 export async function distribute(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
   await findWorkers(pool)
   await mustBeEmpty(pool, cell)
@@ -43,7 +43,7 @@ async function mustBeEmpty(db: HomeDb, cell: number): Promise<void> {
     )
 }
 
-/** Takes a cell on another server to a third one, named as host and port, while it is in use. */
+/** Moves a cell from one server to another, given as host and port, while it is in use. */
 export async function moveToWorker(pool: Pool, cell: number, name: string): Promise<void> {
   const workers = await findWorkers(pool)
   const to = workers.find((worker) => nameOfWorker(worker) === name)

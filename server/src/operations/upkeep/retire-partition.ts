@@ -17,31 +17,34 @@ import {
 } from '../../store/ledger/retire-partition.ts'
 
 const WAIT_MS = 20
-/** Looking whether others are done costs them nothing. */
+/** Checking whether others are done costs them nothing. */
 const LONGEST_LOOK_MS = 1_000
-/** Each attempt to finish may hold up all writers for a moment. */
+/** Each attempt to finish may block all writers for a moment. */
 const LONGEST_WAIT_MS = 10_000
-/** After so many, users stay where they are until it is done: moving one has a partition be summed up and archived again. */
+/**
+ * After this many attempts, moves of users are blocked until it is done: each move makes it necessary to sum up and
+ * archive again.
+ */
 const ATTEMPTS_BESIDE_MOVES = 2
 
 /**
- * Puts all entries of a partition into a file, which must agree with the totals; called again if entries have changed
- * since. `settle` is called just before the file takes the place of the entries.
+ * Writes all entries of a partition to a file, which must agree with the totals. Called again if entries have changed
+ * since. `settle` is called just before the file replaces the entries.
  */
 type Archive = (totals: Totals) => Promise<Filed & { settle?: () => Promise<void> }>
 
 export interface Retiring {
   stopping: AbortSignal
   archive?: Archive
-  /** whether the caller holds the lock against others already */
+  /** whether the caller already holds the lock */
   held?: boolean
-  /** Told before each wait for others who use the ledger. */
+  /** Called before each wait for other users of the ledger. */
   waiting?: () => void
   /** how much is summed up at once; for tests */
   pagesAtOnce?: number
 }
 
-/** Partitions that were closed more than `seconds` ago, oldest first, each with the ledgers that still have its entries. */
+/** Partitions closed more than `seconds` ago, oldest first, each with the ledgers that still contain its entries. */
 export async function partitionsDue<Ledger extends { pool: Pool }>(
   ledgers: readonly Ledger[],
   seconds: number,
@@ -54,9 +57,10 @@ export async function partitionsDue<Ledger extends { pool: Pool }>(
 }
 
 /**
- * Retires a closed partition in the ledgers of several cells. It can be cut short anywhere and is continued by the next
- * attempt. All are made ready before the first is finished: users cannot be moved between cells of which one has retired
- * it and the other has not. False, of each: it was stopped, or another process has retired it or is retiring one.
+ * Retires a closed partition in the ledgers of several cells. It can be interrupted anywhere and is continued by the
+ * next attempt. All ledgers are prepared before the first is finished, because users cannot be moved between cells of
+ * which only one has retired it. False for a ledger: it was stopped, or another process has retired it or is retiring
+ * one.
  */
 export async function retireTogether(
   ledgers: readonly { pool: Pool; archive?: Archive }[],
@@ -88,13 +92,13 @@ export async function retireTogether(
   return all.map(({ isDone }) => isDone === true)
 }
 
-/** Of a partition of one ledger. */
+/** The retirement of a partition of one ledger. */
 class Retirement {
   readonly pool: Pool
   readonly #block: number
   readonly #how: Retiring
   #ready: { totals: Totals; filed: Awaited<ReturnType<Archive>> | null } | null = null
-  /** false: others have done it, or are at it; null: it is to be tried again */
+  /** false: done or being done by others; null: to be retried */
   isDone: boolean | null = null
 
   constructor(pool: Pool, block: number, how: Retiring) {
@@ -107,7 +111,7 @@ class Retirement {
     return this.#ready !== null
   }
 
-  /** Sums up and archives what has not been, unless entries change meanwhile. */
+  /** Sums up and archives the entries, unless they change meanwhile. */
   async makeReady(): Promise<void> {
     const { stopping, archive, pagesAtOnce } = this.#how
     if (this.#ready) return
@@ -125,7 +129,7 @@ class Retirement {
     this.#ready = { totals, filed: archive ? await archive(totals) : null }
   }
 
-  /** Whether it is still ready: making others ready may have taken long. */
+  /** Whether it is still ready, since preparing the others may have taken long. */
   async lookAgain(): Promise<void> {
     if (!(await isUntouched(this.pool, this.#block))) this.#ready = null
   }
@@ -150,7 +154,10 @@ class Retirement {
     )
   }
 
-  /** Waits for those who took their numbers before the next partition was opened, or delete entries without having seen the mark. */
+  /**
+   * Waits for transactions that numbered entries before the next partition was opened, or that delete entries without
+   * having seen the mark.
+   */
   async #othersDone(): Promise<void> {
     const remote = await remoteLedger(this.pool)
     const before = await ledgerWriters(this.pool, remote)
@@ -164,7 +171,7 @@ class Retirement {
   }
 }
 
-/** Longer and longer waits. */
+/** Growing waits. */
 class Waits {
   readonly #how: Retiring
   readonly #longest: number

@@ -14,7 +14,7 @@ export async function createUser(call: Call, user: User): Promise<User> {
   })
 }
 
-/** Writes a user; an id or billing id of another user is refused by name. */
+/** Writes a user; fails if the id or billing id belongs to another user. */
 export async function unlessTaken(user: User, write: () => Promise<void>): Promise<void> {
   try {
     await write()

@@ -13,10 +13,11 @@ import { endAtProviders, isCovered, type LiveBilling, liveBilling } from './end-
 import { eraseUser } from './erase-user.ts'
 
 /**
- * Deletes a user for good. What they pay for is ended at the providers first: if that fails, nothing is erased; if the
- * process dies after it, the user is there without a charge, and deleting them again does the rest.
+ * Deletes a user permanently. Paid subscriptions are cancelled at the providers first: if that fails, nothing is
+ * erased; if the process dies afterwards, the user is still there without a charge, and deleting them again does the
+ * rest.
  *
- * The erasure reads whole tables, and goes on when the caller has stopped waiting: half of it would be no use to them.
+ * The erasure reads whole tables, and continues if the caller stops waiting.
  */
 export async function deleteUser(call: Call, id: string): Promise<{ id: string }> {
   const { service, appId } = call
@@ -28,7 +29,7 @@ export async function deleteUser(call: Call, id: string): Promise<{ id: string }
     const { uid } = await requireUser(service.pool, appId, id)
     const ended = await liveBilling(service.pool, appId, uid)
     await endAtProviders(service, appId, ended)
-    // The stored answer does not contain the id: whoever repeats this request says it again.
+    // The stored response does not contain the id, which a repeated request contains anyway.
     await mutate(patiently, (tx) => erase(tx, call, id, uid, ended))
     return { id }
   })
@@ -41,14 +42,14 @@ async function erase(
   uid: number,
   ended: LiveBilling,
 ): Promise<{ deleted: true }> {
-  // In this order, as everybody else: members' changes, writers that lock no user, then the user.
+  // The common lock order: members' changes, writers that lock no user, then the user.
   await lockApp(tx, appId)
   await lockErasures(tx, appId)
   if (!isIdentifier(id)) throw userNotFound(id)
   return tx.places.of(appId, id, async (users) => {
     const user = await lockUserToErase(users, appId, id)
     if (!user) throw userNotFound(id)
-    // Another user may have taken the id meanwhile, who was not asked about.
+    // Another user may have taken the id meanwhile.
     if (user.uid !== uid || !isCovered(await liveBilling(tx, appId, uid), ended)) throw new Overtaken()
     await eraseUser(users, appId, user, idempotency?.key ?? null)
     return { deleted: true }

@@ -4,10 +4,10 @@ import type { HomeDb } from '../../store/connection/places.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
 
-/** What may still cost a user money at a provider. */
+/** Subscriptions and links at providers that may still cost a user money. */
 export interface LiveBilling {
   subscriptions: { provider: string; ref: string }[]
-  /** links that can be paid, or whose payment is on its way */
+  /** links that can be paid, or whose payment is pending */
   links: CheckoutSession[]
 }
 
@@ -20,7 +20,7 @@ export async function liveBilling(db: HomeDb, appId: string, uid: number): Promi
   }
 }
 
-/** Whether everything in `now` was in `then` already. */
+/** Whether `then` contains everything in `now`. */
 export function isCovered(now: LiveBilling, then: LiveBilling): boolean {
   const known = new Set([...then.subscriptions, ...then.links.map(linkRef)].map(nameOf))
   const all = [...now.subscriptions, ...now.links.map(linkRef)]
@@ -34,9 +34,9 @@ const linkRef = ({ provider, id, providerRef }: CheckoutSession) => ({
   ref: `${id} ${providerRef}`,
 })
 
-/** Has the providers charge the user for nothing more, and accept no more payments. Doing it twice is harmless. */
+/** Cancels everything at the providers, and closes links. Repeating it is harmless. */
 export async function endAtProviders(service: Service, appId: string, live: LiveBilling): Promise<void> {
-  // Links first: one that is paid until it is closed has left a subscription to end.
+  // Links come first: one that was paid before it was closed has created a subscription to cancel.
   for (const { provider: name, providerRef: ref } of live.links) {
     if (ref === null) continue
     await askingProvider(name, async () => {

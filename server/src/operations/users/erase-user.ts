@@ -26,7 +26,7 @@ import { personOf } from './person.ts'
 
 const ALL = Number.MAX_SAFE_INTEGER
 
-/** Erases a locked user from every table. `ownKey` is the key under which this deletion is stored. */
+/** Erases a locked user from every table. `ownKey` is the Idempotency-Key of this deletion. */
 export async function eraseUser(
   tx: UserTx,
   appId: string,
@@ -47,8 +47,8 @@ export async function eraseUser(
 }
 
 /**
- * A stored answer becomes a refusal: the call was made once, and is not made again. Where the key itself names the user
- * the whole of it goes, and the same call again finds no such user.
+ * A stored response becomes an error: the call was made once, and is not made again. If the key itself contains the
+ * user's id, all of it is deleted, and a repeated call finds no such user.
  */
 async function eraseReceipts(
   tx: Tx,
@@ -73,7 +73,7 @@ async function eraseReceipts(
   }
 }
 
-/** Every answer replaced by: there is no such user. */
+/** Replaces every result by a not-found error. */
 function refused(results: Json): Json {
   const { code, type, field } = userNotFound('')
   const error = { code, type, field, message: 'The user was deleted' }
@@ -96,7 +96,7 @@ interface Ref {
   ref: string
 }
 
-/** Everything by which a provider or its notices may speak of the user, and what came of it here. */
+/** Erases everything that identifies the user at a provider or in its events, and the data derived from it. */
 async function eraseBilling(tx: Tx, appId: string, uid: number, person: Person): Promise<void> {
   const sessions = await deleteCheckoutsOfUser(tx, appId, uid)
   const sessionIds = sessions.map(({ id }) => id)
@@ -114,7 +114,7 @@ async function eraseBilling(tx: Tx, appId: string, uid: number, person: Person):
   const about = found.filter(({ provider, payload }) =>
     refsIn(payload).some((ref) => isTheirs(provider, ref)),
   )
-  // The link of a payer who became a user by paying is known by their notices alone.
+  // The link of a payer who became a user by paying is known only from the events.
   for (const { provider, payload } of about) for (const ref of refsIn(payload)) refs.push({ provider, ref })
   await store.deleteNotices(
     tx,
@@ -129,7 +129,7 @@ async function eraseBilling(tx: Tx, appId: string, uid: number, person: Person):
   await insertErasedRefs(tx, appId, refs)
 }
 
-/** A billing id does not say at which provider, except one that only the sandbox gives. */
+/** A billing id does not contain its provider, unless it is the sandbox's. */
 const providersOf = (ref: string): Ref[] =>
   PROVIDERS.filter((provider) => provider === 'sandbox' || !isSandboxCustomer(ref)).map((provider) => ({
     provider,

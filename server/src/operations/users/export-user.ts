@@ -20,7 +20,7 @@ import { personOf } from './person.ts'
 interface Part {
   name: string
   read(db: HomeDb, appId: string, person: Person, after: string, limit: number): Promise<store.ExportedRow[]>
-  /** Whether it is where a row of this part may be; anyone may send anything. */
+  /** Whether it may be the key of a row of this part. Cursors come from callers. */
   isKey(key: string): boolean
 }
 
@@ -46,33 +46,74 @@ const ofTable = (name: store.ExportedTable): Part => ({
   isKey: isText,
 })
 
-/** What follows the profile, in this order. A cursor says how far it has got by position: new parts go last. */
+const ofUsage = (name: store.ExportedUsage, key: ((value: unknown) => boolean)[]): Part => ({
+  name,
+  read: (db, appId, { uid }, after, limit) => store.exportUsage(db, appId, uid, name, after, limit),
+  isKey: (after) => isList(after, key),
+})
+
+/** Filters rows that were found by their text. */
+async function kept<Row extends { seq: number }>(
+  find: (after: number, limit: number) => Promise<Row[]>,
+  keep: (row: Row) => boolean,
+  after: string,
+  limit: number,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let last = Number(after); ; ) {
+    const found = await find(last, limit)
+    rows.push(...found.filter(keep))
+    if (found.length < limit || rows.length >= limit) return rows.slice(0, limit)
+    last = found.at(-1)?.seq ?? last
+  }
+}
+
+const auditEntries: Part['read'] = async (db, appId, person, after, limit) => {
+  const names = [...person.knownAs.map(({ id }) => id), ...person.subscriptionIds]
+  const rows = await kept(
+    (last, most) => auditEntriesNaming(db, appId, names, last, most),
+    (entry) => entryIsAbout(person, entry, subjectOwner(entry.subjectKind)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, appId: _, at, ...entry }) => ({
+    key: String(seq),
+    row: { ...entry, at: new Date(at).toISOString() },
+  }))
+}
+
+const notices: Part['read'] = async (db, appId, person, after, limit) => {
+  const paid = await providerSubscriptionsOfUser(db, appId, person.uid)
+  const links = await checkoutsOfUser(db, appId, person.uid)
+  const refs = new Set([
+    ...person.billingIds,
+    ...paid.map(({ ref }) => ref),
+    ...links.flatMap(({ id, providerRef }) => (providerRef === null ? [id] : [id, providerRef])),
+  ])
+  const rows = await kept(
+    (last, most) => noticesNaming(db, appId, [...refs], last, most),
+    ({ payload }) => refsIn(payload).some((ref) => refs.has(ref)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, provider, eventId, type, payload, state, receivedAt }) => ({
+    key: String(seq),
+    row: { provider, eventId, type, state, receivedAt: new Date(receivedAt).toISOString(), payload },
+  }))
+}
+
+/** What follows the profile, in this order. Cursors contain the index of a part, so new parts go last. */
 const PARTS: Part[] = [
   ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },
   { name: 'notices', read: notices, isKey: isNumber },
   ofTable('payments'),
-  {
-    name: 'usageCounters',
-    read: (db, appId, { uid }, after, limit) => store.exportCounters(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isText, isTime]),
-  },
-  {
-    name: 'retiredUsage',
-    read: (db, appId, { uid }, after, limit) => store.exportRetiredUsage(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isText, isTime, isBlock]),
-  },
-  {
-    name: 'usageLedger',
-    read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isNumber]),
-  },
+  ofUsage('usageCounters', [isText, isText, isTime]),
+  ofUsage('retiredUsage', [isText, isText, isTime, isBlock]),
+  ofUsage('usageLedger', [isText, isNumber]),
 ]
 
-/**
- * All that is stored about a user. What does not fit in one answer is in the next: `next` is the `after` that asks for
- * it, and null at the end.
- */
+/** All data stored about a user, in pages. `next` is passed as `after` to get the next page; null on the last one. */
 export async function exportUser(
   call: Call,
   id: string,
@@ -103,75 +144,13 @@ export async function exportUser(
 
 const INTERNAL = new Set(['app_id', 'uid', 'user_uid'])
 
-/** Columns by the names that the API uses. */
+/** Columns with the names of the API. */
 function readable(row: JsonObject): Json {
   return Object.fromEntries(
     Object.entries(row)
       .filter(([name]) => !INTERNAL.has(name))
       .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value]),
   )
-}
-
-/** As many of the rows as are kept, of those that are found by their text. */
-async function kept<Row extends { seq: number }>(
-  find: (after: number, limit: number) => Promise<Row[]>,
-  keep: (row: Row) => boolean,
-  after: string,
-  limit: number,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let last = Number(after); ; ) {
-    const found = await find(last, limit)
-    rows.push(...found.filter(keep))
-    if (found.length < limit || rows.length >= limit) return rows.slice(0, limit)
-    last = found.at(-1)?.seq ?? last
-  }
-}
-
-async function auditEntries(
-  db: HomeDb,
-  appId: string,
-  person: Person,
-  after: string,
-  limit: number,
-): Promise<store.ExportedRow[]> {
-  const names = [...person.knownAs.map(({ id }) => id), ...person.subscriptionIds]
-  const rows = await kept(
-    (last, most) => auditEntriesNaming(db, appId, names, last, most),
-    (entry) => entryIsAbout(person, entry, subjectOwner(entry.subjectKind)),
-    after,
-    limit,
-  )
-  return rows.map(({ seq, appId: _, at, ...entry }) => ({
-    key: String(seq),
-    row: { ...entry, at: new Date(at).toISOString() },
-  }))
-}
-
-async function notices(
-  db: HomeDb,
-  appId: string,
-  person: Person,
-  after: string,
-  limit: number,
-): Promise<store.ExportedRow[]> {
-  const paid = await providerSubscriptionsOfUser(db, appId, person.uid)
-  const links = await checkoutsOfUser(db, appId, person.uid)
-  const refs = new Set([
-    ...person.billingIds,
-    ...paid.map(({ ref }) => ref),
-    ...links.flatMap(({ id, providerRef }) => (providerRef === null ? [id] : [id, providerRef])),
-  ])
-  const rows = await kept(
-    (last, most) => noticesNaming(db, appId, [...refs], last, most),
-    ({ payload }) => refsIn(payload).some((ref) => refs.has(ref)),
-    after,
-    limit,
-  )
-  return rows.map(({ seq, provider, eventId, type, payload, state, receivedAt }) => ({
-    key: String(seq),
-    row: { provider, eventId, type, state, receivedAt: new Date(receivedAt).toISOString(), payload },
-  }))
 }
 
 const cursorText = (part: number, key: string): string =>

@@ -38,14 +38,14 @@ export async function updateDashboardUser(
   return dashboardUser(call, present)
 }
 
-/** Those who have each word of the search in their id, name, address or billing id, best matches first. */
+/** Users who have each word of the search in their id, name, address or billing id, best matches first. */
 export async function dashboardUsers(
   { service: { pool, lookups }, appId }: Call,
   search: string,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
-  // A match proves that the app exists: it is looked up only if there was none, or the request is invalid.
+  // A match proves that the app exists. It is looked up only without one, or if the request is invalid.
   const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
     await requireApp(pool, appId)
     throw error
@@ -54,7 +54,7 @@ export async function dashboardUsers(
   return page
 }
 
-/** Shorter words have no parts in the index; they are found by beginnings alone. */
+/** The index does not contain parts of shorter words; only beginnings are searched for them. */
 const SHORTEST_PART = 3
 
 async function pageOfUsers(
@@ -71,8 +71,8 @@ async function pageOfUsers(
   const rows: UserMatch[] = []
   let at = cursorOf(after)
   let more = true
-  // A user who matches in several ways comes up once for each. The second query skips such repeats, so that no page
-  // consists of them alone.
+  // A user may match in several ways and is then found once for each. The second query skips such repeats, so that a
+  // page does not consist of them only.
   for (const limit of [size + 1, MAX_PAGE]) {
     if (!more || rows.length > size) break
     const found = await searchUsers(lookups, appId, text, at, limit, byPart)
@@ -84,7 +84,7 @@ async function pageOfUsers(
   return { rows, next: more && at ? cursorText(at) : null }
 }
 
-/** A user found by id is not listed again by address. */
+/** A user found by id is not listed again by email. */
 function isBestMatch(user: UserMatch, text: string): boolean {
   const folded = text.toLowerCase()
   const finds: Record<UserMatch['by'], boolean | undefined> = {

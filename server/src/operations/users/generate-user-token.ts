@@ -9,18 +9,17 @@ import type { Service } from '../call/service.ts'
 const ISSUER = 'tollgate'
 const AUDIENCE = 'tollgate-client'
 
-/** A token's claims and signing key: enough to produce the same token again. */
+/** A token's claims and signing key, from which the same token can be signed again. */
 interface Issued {
   uid: number
-  /** in seconds */
   issued: number
   key: string
 }
 
-/** A token for the client API. It names the user by an identity that does not change with `id`. */
+/** A token for the client API. It identifies the user by the uid, which does not change with `id`. */
 export async function generateUserToken(call: Call, userId: string): Promise<{ token: string }> {
   const { appId, service } = call
-  // This is stored under an Idempotency-Key, not the token.
+  // This is stored under an Idempotency-Key instead of the token.
   const told = await mutate<Issued>(call, async (tx) => {
     const user = await requireUser(tx, appId, userId)
     const issued = Math.floor(service.clock() / 1000)
@@ -43,14 +42,14 @@ async function signed(service: Service, appId: string, { uid, issued, key }: Iss
     .sign(sign)
 }
 
-/** The user whom a token names, and the key that signed it. */
+/** The user and the signing key of a token. */
 export interface TokenClaims {
   appId: string
   uid: number
   tokenKey: string
 }
 
-/** Null for a token that is not ours or has expired. The user may have been deleted since it was signed. */
+/** Null for a token that is not ours or has expired. The user may have been deleted since. */
 export async function readUserToken(service: Service, token: string): Promise<TokenClaims | null> {
   try {
     // Only to find the app's key: the claims are trusted once the key has verified them.

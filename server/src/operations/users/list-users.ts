@@ -15,8 +15,7 @@ import {
   countUsers,
   listedUsers,
   type NamedUser,
-  newestUsers,
-  oldestUsers,
+  usersByAge,
   usersByName,
   usersWithoutPlan,
 } from '../../store/users/user-list.ts'
@@ -30,24 +29,24 @@ export const USER_ORDERS = ['NEWEST', 'OLDEST', 'NAME'] as const
 
 interface UsersAsked {
   search: string
-  /** '': none */
+  /** '': without a package */
   packageId: string | null
-  /** of one of their subscriptions; CANCELLED: they had one, and have none now */
+  /** of one of their subscriptions; CANCELLED: they had one and have none now */
   state: SubscriptionState | null
   order: (typeof USER_ORDERS)[number]
 }
 
 export interface UserInList extends ListedUser {
-  /** the packages of their live subscriptions, read for the whole page at once if they are asked for */
+  /** packages of their live subscriptions, read for the whole page at once if requested */
   packages: () => Promise<Package[]>
 }
 
 export interface UserPage extends KeyedPage<UserInList> {
-  /** Counted only if it is asked for; null: a search does not say. */
+  /** Counted only if requested; null: not available for a search. */
   total: () => Promise<{ count: number; more: boolean } | null>
 }
 
-/** One list at a time: a search has its own order, and so have those with a package or a state. */
+/** Dispatches to one of the lists, each of which has its own order. */
 export async function listedPage(
   call: Call,
   asked: UsersAsked,
@@ -85,11 +84,8 @@ async function inOrder(
       Buffer.from(JSON.stringify([key, uid])).toString('base64url'),
     )
   }
-  if (order === 'OLDEST') {
-    const rows = await oldestUsers(lookups, call.appId, after == null ? 0 : keyAfter(after), size + 1)
-    return pageOf(rows, size, ({ uid }) => uid)
-  }
-  return pageOf(await newestUsers(lookups, call.appId, keyBefore(after), size + 1), size, ({ uid }) => uid)
+  const from = order === 'OLDEST' && after == null ? 0 : keyBefore(after)
+  return pageOf(await usersByAge(lookups, call.appId, order, from, size + 1), size, ({ uid }) => uid)
 }
 
 function nameAfter(after: string | null | undefined): { key: string; uid: number } {
@@ -104,7 +100,7 @@ function nameAfter(after: string | null | undefined): { key: string; uid: number
   throw unknownCursor()
 }
 
-/** Those with such a subscription, the newest first; without a package: those who have none. */
+/** Users with such a subscription, newest first; without a package: users without one. */
 async function pageOfPlan(
   call: Call,
   { packageId, state }: UsersAsked,
@@ -163,7 +159,7 @@ function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedP
   return { rows: rows.map((row) => Object.assign(row, { packages: () => packages(row.uid) })), next }
 }
 
-/** The packages of these users' live subscriptions, the base plan first. */
+/** Packages of these users' live subscriptions, base plan first. */
 async function packagesOf(call: Call, uids: readonly number[]): Promise<Map<number, Package[]>> {
   const { now } = await requireApp(call.service.pool, call.appId)
   const held = await holders(call.service.pool, call.appId, uids, now)

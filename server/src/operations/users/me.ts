@@ -5,7 +5,7 @@ import type { Call, UserActor } from '../call/call.ts'
 import type { Service } from '../call/service.ts'
 import type { TokenClaims } from './generate-user-token.ts'
 
-/** The user as the actor of a call; null: the user, the app or the key that signed the token is gone. */
+/** The user as the actor of a call; null: the user, the app or the signing key no longer exists. */
 export async function userActor(
   { pool }: Service,
   { appId, uid, tokenKey }: TokenClaims,
@@ -14,14 +14,14 @@ export async function userActor(
   return user && { kind: 'user', uid, userId: user.id, tokenKey }
 }
 
-/** The user whom the token names. */
+/** The user of the token. */
 export async function me({ service, appId, actor }: Call<UserActor>): Promise<UserRow> {
   const user = await findTokenUser(service.pool, appId, actor.uid, actor.tokenKey)
   if (!user) throw invalidToken()
   return user
 }
 
-/** Asks by the user's id; again if that was changed meanwhile, since by then it may be another user's. */
+/** Queries by the user's id, and again if it was changed meanwhile, since it may then be another user's. */
 export async function asThemselves<Answer>(
   call: Call<UserActor>,
   ask: (userId: string) => Promise<Answer>,

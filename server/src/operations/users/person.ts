@@ -3,7 +3,7 @@ import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscr
 import type { UserDb } from '../../store/connection/places.ts'
 import { type ErasableUser, subscriptionIdsOf } from '../../store/privacy/erase-user.ts'
 
-/** Everything by which records may refer to a user. */
+/** All identifiers by which records may refer to a user. */
 export async function personOf(db: UserDb, appId: string, user: ErasableUser): Promise<Person> {
   const { uid, billingId } = user
   const paid = await providerSubscriptionsOfUser(db, appId, uid)

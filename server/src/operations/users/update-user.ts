@@ -14,7 +14,7 @@ export async function updateUser(call: Call, id: string, change: Partial<User>):
   checkUser(rest)
   return mutateUser(call, id, async (tx, before, moment) => {
     if (call.actor.kind === 'app') await moment()
-    // One that came from a provider may break the rule, and does not keep the rest from being changed.
+    // An address from a provider may be invalid, and must not prevent other changes.
     if (email !== before.email) checkEmail(email)
     const user = { ...before, ...change }
     if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)
@@ -24,8 +24,8 @@ export async function updateUser(call: Call, id: string, change: Partial<User>):
 }
 
 /**
- * A billing id that is being charged stays: without it, what that customer buys at the provider would be nobody's, and
- * another user could take it and have this one's card charged.
+ * A billing id that is being charged cannot change: otherwise purchases of that customer would belong to nobody, and
+ * another user could take the id and have this user's card charged.
  */
 async function checkNotCharged(tx: Tx, appId: string, { uid, billingId }: store.UserRow): Promise<void> {
   const provider = billingId === null ? null : await chargedProvider(tx, appId, uid, billingId)

@@ -6,7 +6,6 @@ import type { Call } from '../call/call.ts'
 import { requireUser } from '../call/require.ts'
 import { liveBilling } from './end-what-is-live.ts'
 
-/** What deleting a user would do, in numbers. */
 export interface UserDeletion {
   liveSubscriptions: number
   paidSubscriptions: number

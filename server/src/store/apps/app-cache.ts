@@ -7,9 +7,9 @@ import type { HomeDb } from '../connection/places.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
 
-/** An app as it was when it was last read. */
+/** An app as last read. */
 export interface CachedApp extends LoadedApp {
-  /** when it was asked for, by the monotonic clock: what its keys had left counts from then */
+  /** when it was requested, by the monotonic clock: the remaining time of its keys counts from then */
   askedAt: number
 }
 
@@ -19,7 +19,7 @@ export interface Moment {
   now: number
 }
 
-/** Who calls, and by what: an app by one of its keys (the hash in hex), a user by a token that a key signed. */
+/** The caller and the credential: an app by one of its keys (the hash in hex), a user by a token that a key signed. */
 export interface Caller {
   appId: string
   actor:
@@ -45,24 +45,24 @@ export function refusalOf(caller: Caller): TollgateError {
   }
 }
 
-/** How long a key is trusted after the database last confirmed it. */
+/** How long a key is trusted after the database confirmed it. */
 export const KEY_CONFIRMED_MS = 1_000
 
 /**
- * Catalogues and API keys, cached in memory. Every statement that uses them reads the app's version along with its own
- * rows, and a cached entry is good for exactly that version: no node ever answers from stale data, and no notification
- * has to arrive. A later version is no better than an earlier one, since the database may have gone back in time. Only
- * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above and,
- * in the process that revoked a key, on `invalidateKeys`.
+ * Catalogues and API keys, cached in memory. Every statement that uses them also reads the app's version, and a cached
+ * entry is valid for exactly that version: no node responds with stale data, and no notification is needed. A later
+ * version is not better than an earlier one, since the database may have gone back in time. Only a request without any
+ * other query (introspection, a rejected document) relies on the time limit above and, in the process that revoked a
+ * key, on `invalidateKeys`.
  */
 export class AppCache {
   readonly #apps = new LRUCache<string, CachedApp>({ max: MAX_CACHED_APPS })
-  /** Per key: that other keys of the app are good says nothing about this one. */
+  /** Per key: other valid keys of the app say nothing about this one. */
   readonly #keys = new LRUCache<string, { caller: AppCaller; confirmedAt: number; generation: number }>({
     max: MAX_CACHED_KEYS,
   })
   readonly #monotonic: Monotonic
-  /** incremented by `invalidateKeys`: keys found before that are looked up again */
+  /** incremented by `invalidateKeys`: keys cached before that are looked up again */
   #generation = 0
   #useTakenAt = Number.NEGATIVE_INFINITY
 
@@ -86,19 +86,19 @@ export class AppCache {
     return caller
   }
 
-  /** The same from memory, if that can still be trusted. */
+  /** The same from memory, while that is trusted. */
   recognise(keyHash: string): AppCaller | null {
     const known = this.#keys.get(keyHash)
     if (!known || known.generation !== this.#generation) return null
     return this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
   }
 
-  /** The next use of any key looks it up again. For after the commit of a revocation. */
+  /** After the commit of a revocation: the next use of any key looks it up again. */
   invalidateKeys(): void {
     this.#generation++
   }
 
-  /** The caller's app now. Refuses a key that has been revoked since. */
+  /** The caller's app now. Rejects a key that has been revoked since. */
   async at(db: HomeDb, caller: Caller): Promise<Moment> {
     const { rows } = await db.query<{ version: number; now: number }>({
       name: 'app-moment',
@@ -117,7 +117,7 @@ export class AppCache {
     return app?.version === version ? app : null
   }
 
-  /** Reloads the app: as it was then or later, which is right for a caller that found another version. Null: it is gone. */
+  /** Reloads the app, for a caller that found another version. Null: it is gone. */
   async reload(db: HomeDb, appId: string): Promise<CachedApp | null> {
     const askedAt = this.#monotonic()
     const loaded = await loadApp(db, appId)
@@ -125,7 +125,7 @@ export class AppCache {
       this.#apps.delete(appId)
       return null
     }
-    // Two loads may run at once and the older one finish last: the next statement notices.
+    // Two loads may overlap and the older one finish last: the next statement sees the difference.
     const app = this.kept(appId, loaded.version) ?? { ...loaded, askedAt }
     this.#apps.set(appId, app)
     return app
@@ -136,7 +136,7 @@ export class AppCache {
     return this.#apps.get(appId)
   }
 
-  /** The keys used since the last call, and how long ago. */
+  /** The keys used since the last call, with how long ago. */
   takeUse(): { appId: string; hash: string; msAgo: number }[] {
     const now = this.#monotonic()
     const since = this.#useTakenAt
@@ -146,7 +146,7 @@ export class AppCache {
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
-  /** Refuses a key that is not one of the app's valid ones, and a token whose key was revoked. */
+  /** Rejects a key that is not a valid one of the app, and a token whose key was revoked. */
   admit(caller: Caller, app: CachedApp): CachedApp {
     if (!this.admits(caller, app)) {
       if (caller.actor.kind === 'app') this.#keys.delete(caller.actor.keyHash)

@@ -11,27 +11,26 @@ export interface AppRow {
   now: number
   createdAt: number
   sampleLoaded: boolean
-  /** since when it is hidden and takes nothing new */
+  /** when it was archived */
   archivedAt: number | null
 }
 
-/** An app in the list, where also those are that are being deleted. */
+/** A listed app. The list includes apps that are being deleted. */
 export interface ListedApp extends AppRow {
   deletion: { since: number; rows: number } | null
 }
 
-/** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
+/** An app's time: its test clock if it has one, otherwise the database's, so that all nodes agree. */
 export const APP_NOW = `coalesce(app.test_clock, date_trunc('milliseconds', statement_timestamp()))`
 
 /**
- * The next version: a rising count above 24 random bits, within 2^53. When a database goes back in time (a standby that
- * lacked commits takes over, a backup is restored), the same count is reached again with other content; the random bits
- * tell the two apart.
+ * The next version: a counter above 24 random bits, within 2^53. If a database goes back in time (a standby that lacked
+ * commits takes over, or a backup is restored), the counter repeats with other content; the random bits differ.
  */
 const nextVersion = (version: string) =>
   `((((${version} >> 24) + 1) << 24) | floor(random() * (1 << 24))::bigint)`
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertApp(db: HomeDb, id: string, name: string, testClock: boolean): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into app (id, name, test_clock, version)
@@ -46,7 +45,7 @@ const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} 
   exists (select from sample_item where app_id = app.id) as "sampleLoaded", archived_at as "archivedAt",
   deleting_since as "deletingSince", deleted_rows as "deletedRows" from app`
 
-/** To everybody but the list, an app that is being deleted is gone. */
+/** Everywhere but in the list, an app that is being deleted does not exist. */
 const PRESENT = 'deleting_since is null'
 
 export async function listApps(db: HomeDb): Promise<ListedApp[]> {
@@ -64,13 +63,13 @@ export async function findApp(db: HomeDb, id: string): Promise<AppRow | null> {
   return rows[0] ?? null
 }
 
-/** Serialises changes to an app's catalogue, keys or clock. Null when there is no such app. */
+/** Serialises changes to an app's catalogue, keys or clock. Null: there is no such app. */
 export async function lockApp(db: HomeDb, id: string): Promise<AppRow | null> {
   const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 and ${PRESENT} for no key update`, [id])
   return rows[0] ?? null
 }
 
-/** Makes every process's cached catalogue and keys of this app stale. */
+/** Invalidates the app's cached catalogue and keys in every process. */
 export async function bumpVersion(db: HomeDb, id: string): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')} where id = $1`, [id])
 }
@@ -97,7 +96,7 @@ export async function isOriginOfAnyApp(db: HomeDb, origin: string): Promise<bool
   return rowCount === 1
 }
 
-/** How many days access lasts after a failed payment. */
+/** Number of days that access lasts after a failed payment. */
 export async function graceDays(db: HomeDb, id: string): Promise<number> {
   const { rows } = await db.query<{ days: number }>(`select grace_days as days from app where id = $1`, [id])
   if (!rows[0]) throw new Error(`the app ${id} no longer exists`)
@@ -108,7 +107,7 @@ export async function setGraceDays(db: HomeDb, id: string, days: number): Promis
   await db.query(`update app set grace_days = $2 where id = $1`, [id, days])
 }
 
-/** Whether access goes on after everything paid for the running period was refunded or disputed. */
+/** Access after everything paid for the current period was refunded or disputed. */
 export async function accessAfterRefund(db: HomeDb, id: string): Promise<AccessAfterRefund> {
   const { rows } = await db.query<{ access: AccessAfterRefund }>(
     `select access_after_refund as access from app where id = $1`,

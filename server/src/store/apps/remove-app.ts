@@ -15,7 +15,6 @@ export async function archiveApp(db: HomeDb, id: string, archived: boolean): Pro
   )
 }
 
-/** Whether another app is in use. */
 export async function isAnotherInUse(db: HomeDb, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from app where id <> $1 and archived_at is null and deleting_since is null limit 1`,
@@ -24,7 +23,7 @@ export async function isAnotherInUse(db: HomeDb, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** What a provider may still take money for: one of them, or all but the sandbox, which charges nobody. */
+/** Open charges at one provider, or at all but the sandbox, which charges nobody. */
 export interface StillPaid {
   paid: number
   openLinks: number
@@ -48,11 +47,11 @@ export interface AppContent {
   packages: number
   payments: number
   auditEntries: number
-  /** that work */
+  /** valid ones */
   keys: number
 }
 
-/** What goes with an app, in numbers. */
+/** Numbers of objects in an app. */
 export async function countAppContent(db: HomeDb, appId: string): Promise<AppContent> {
   const count = (table: string, and = '') => `(select count(*) from ${table} where app_id = $1 ${and})`
   const { rows } = await db.query<AppContent>(
@@ -66,20 +65,20 @@ export async function countAppContent(db: HomeDb, appId: string): Promise<AppCon
   return rows[0]
 }
 
-/** From now on the app is gone for everybody, its keys and its users' tokens first. */
+/** From now on the app does not exist for anyone; its keys and its users' tokens stop working. */
 export async function beginAppDeletion(tx: Tx, id: string): Promise<void> {
   await tx.query(`update app set deleting_since = now() where id = $1`, [id])
   await tx.query(`update api_key set revoked_at = now() where app_id = $1 and revoked_at is null`, [id])
   await bumpVersion(tx, id)
 }
 
-/** The apps whose deletion is under way. */
+/** Apps being deleted. */
 export async function appsBeingDeleted(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(`select id from app where deleting_since is not null`)
   return rows.map(({ id }) => id)
 }
 
-/** Everything that belongs to an app, each table before those it refers to. */
+/** All tables of an app, each before those it refers to. */
 const CONTENT = [
   'user_import_row',
   'user_import',
@@ -120,8 +119,8 @@ const CONTENT = [
 ]
 
 /**
- * Deletes at most so many rows of an app that is being deleted, and after the last of them the app. False: there is
- * nothing left. Nothing is remembered between two batches: whatever is still there is what is left to do.
+ * Deletes at most `most` rows of an app that is being deleted, and after the last of them the app. False: nothing is
+ * left. Nothing is stored between two batches.
  *
  * The lock waits for transactions that began before the deletion and have written rows of the app: their rows refer to
  * it, or they hold it themselves.
@@ -146,14 +145,14 @@ export async function deleteAppBatch(tx: Tx, id: string, most: number): Promise<
   return false
 }
 
-/** The tables that belong to users, of which each place has its own. */
+/** User tables, of which each place has its own. */
 const USER_TABLES = ['users', 'subscription', 'usage_counter', 'usage_ledger', 'ledger_base']
 
 async function deleteRows(tx: Tx, table: string, appId: string, most: number): Promise<number> {
   if (!USER_TABLES.includes(table)) return deleteRowsIn(tx, table, appId, most)
   let deleted = 0
   await tx.places.writeEach(async (db) => {
-    // A partition that is being retired is not summed up again for nothing.
+    // Keeps a partition that is being retired from being summed up again for nothing.
     if (table === 'usage_ledger' && (await hasRows(db, table, appId))) await db.places.holdLedger()
     if (deleted < most) deleted += await deleteRowsIn(db, table, appId, most - deleted)
   })
@@ -174,7 +173,7 @@ async function deleteRowsIn(db: HomeDb, table: string, appId: string, most: numb
   return rowCount ?? 0
 }
 
-/** A job that is running ends by itself: it finds nothing. */
+/** A running job ends by itself: it finds nothing. */
 async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `delete from graphile_worker._private_jobs where payload->>'appId' = $1 and locked_at is null`,
@@ -183,8 +182,8 @@ async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Tables whose rows refer to nothing, some of them only where there are several cells: a call that was under way when its
- * app's last row went may still write there.
+ * Tables without foreign keys, some of them only with several cells. A call in progress may still write to them after
+ * its app's last row was deleted.
  */
 const UNTIED = [
   'activity',
@@ -202,7 +201,7 @@ const UNTIED = [
   'user_import_row',
 ]
 
-/** Deletes at most so many rows of apps that are gone; returns how many. */
+/** Deletes at most `most` rows of deleted apps; returns their number. */
 export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number> {
   let deleted = 0
   for (const table of UNTIED) {
@@ -217,7 +216,7 @@ export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number
   return deleted
 }
 
-/** Rows that are there while the app is not are nobody's, even if an app of that id comes next. */
+/** Rows without an app belong to nobody, even if an app with that id is created next. */
 async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number): Promise<number> {
   const deleted = await deleteRows(tx, table, id, most)
   const { rowCount: present } = await tx.query(`select from app where id = $1`, [id])

@@ -14,7 +14,7 @@ import type { HomeDb } from '../connection/places.ts'
 import type { Keyring } from '../secrets/keyring.ts'
 import * as store from './token-keys.ts'
 
-/** Both are deterministic, so that an answer can be repeated without storing the token. */
+/** Both are deterministic, so that a response can be repeated without storing the token. */
 export const TOKEN_ALGORITHMS = ['HS256', 'EdDSA'] as const
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number]
 
@@ -30,7 +30,7 @@ interface PublicKey {
   jwk: JsonObject
 }
 
-/** How long a key is cached. Whether it has been revoked is read anew with every request: see `findTokenUser`. */
+/** How long a key is cached. Whether it has been revoked is read with every request: see `findTokenUser`. */
 const CONFIRMED_MS = 1_000
 
 /** The keys that sign user tokens: one at a time per app, created when first needed. */
@@ -67,7 +67,7 @@ export class TokenKeys {
     return (await store.currentTokenKey(db, appId)) ?? this.make(db, appId)
   }
 
-  /** The id of a new signing key, or of one that another process created at the same moment. */
+  /** The id of a new signing key, or of one that another process created concurrently. */
   async make(db: HomeDb, appId: string): Promise<string> {
     const id = randomBytes(12).toString('base64url')
     const { material, publicKey } = newMaterial(this.algorithm)
@@ -78,7 +78,7 @@ export class TokenKeys {
     return theirs
   }
 
-  /** A key to sign with, even a revoked one: a repeated answer stays the same. */
+  /** A key to sign with, even a revoked one, so that a repeated response stays the same. */
   async signing(appId: string, id: string): Promise<TokenKey | null> {
     const row = await this.#find(appId, id)
     return row && keyOf(id, row)
@@ -93,7 +93,7 @@ export class TokenKeys {
     const confirmedAt = this.#clocks.monotonic()
     const row = await this.#find(appId, id)
     const key = row?.good ? (known?.key ?? keyOf(id, row)) : null
-    // Made-up ids are not worth caching.
+    // Unknown ids are not worth caching.
     if (key === null) this.#remembered.delete(name)
     else this.#remembered.set(name, { key, confirmedAt })
     return key
@@ -104,7 +104,7 @@ export class TokenKeys {
     if (!this.#public || this.#clocks.monotonic() - this.#public.readAt >= CONFIRMED_MS) {
       const keys = this.#readPublicKeys()
       this.#public = { keys, readAt: this.#clocks.monotonic() }
-      // A failure concerns those who wait for it, and is not cached.
+      // A failure is not cached.
       keys.catch(() => {
         this.#public = null
       })

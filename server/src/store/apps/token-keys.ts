@@ -21,7 +21,7 @@ interface NewTokenKey {
 
 const encryptionContext = (appId: string, id: string) => JSON.stringify(['token key', appId, id])
 
-/** False when the app already has a signing key. */
+/** False: the app already has a signing key. */
 export async function insertTokenKey(
   db: HomeDb,
   keyring: Keyring,
@@ -51,7 +51,7 @@ export async function currentTokenKey(db: HomeDb, appId: string): Promise<string
   return rows[0]?.id ?? null
 }
 
-/** `good`: tokens it signed, until it was retired, are still accepted. */
+/** `good`: tokens it signed are still accepted. */
 export async function findTokenKey(
   db: HomeDb,
   keyring: Keyring,
@@ -86,7 +86,7 @@ export async function retireTokenKey(db: HomeDb, appId: string): Promise<void> {
   )
 }
 
-/** False when there is no such key. Revoking twice is harmless. */
+/** False: there is no such key. Repeating it is harmless. */
 export async function revokeTokenKey(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update token_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
@@ -95,7 +95,7 @@ export async function revokeTokenKey(db: HomeDb, appId: string, id: string): Pro
   return rowCount === 1
 }
 
-/** Deletes keys whose tokens have all expired and whose answers are no longer repeated. */
+/** Deletes keys whose tokens have all expired and whose responses are no longer repeated. */
 export async function forgetTokenKeys(db: HomeDb, appId: string, keptHours: number): Promise<void> {
   await db.query(
     `delete from token_key where app_id = $1 and least(retired_at, revoked_at) < now() - make_interval(hours => $2)`,
@@ -103,7 +103,7 @@ export async function forgetTokenKeys(db: HomeDb, appId: string, keptHours: numb
   )
 }
 
-/** From their next token on, apps sign with keys of this algorithm. */
+/** From the next token on, apps sign with this algorithm. */
 export async function retireOtherAlgorithms(db: HomeDb, algorithm: string): Promise<void> {
   await db.query(
     `update token_key set retired_at = now() where algorithm <> $1 and retired_at is null and revoked_at is null`,
@@ -129,7 +129,7 @@ export async function listPublicKeys(
 
 const BATCH = 500
 
-/** Seals keys not yet sealed with the first master key, in batches; several processes may do so at once. */
+/** Seals keys not yet sealed with the first master key, in batches. Several processes may do so at once. */
 export async function sealTokenKeys(pool: Pool, keyring: Keyring): Promise<void> {
   let after = ['', '']
   for (;;) {

@@ -3,17 +3,15 @@ import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { ACTOR_KINDS, type ActorKind, AUDIT_COLUMNS, type AuditRow } from './audit.ts'
 
-/** What to look for; null: whatever it is. */
+/** The filters; null: any. */
 export interface AuditFilter {
   /** null: of all apps, and of none */
   appId: string | null
   actorKind: ActorKind | null
   who: string | null
   operation: string | null
-  /** one of these */
   subjectIds: readonly string[] | null
   from: number | null
-  /** before this */
   to: number | null
 }
 
@@ -35,20 +33,20 @@ export interface AuditCursor {
 
 interface Found {
   rows: AuditRow[]
-  /** How far was searched, if there may be more beyond it. */
+  /** How far was searched, if there may be more. */
   reached: AuditCursor | null
 }
 
-/** The apps that have entries, '' among them: as many steps through the index as there are apps. */
+/** The apps with entries, including '': one index step per app. */
 const APPS = `with recursive apps as (
     select min(app_id) as id from audit_entry
     union all
     select (select min(app_id) from audit_entry where app_id > apps.id) from apps where apps.id is not null),`
 
 /**
- * Newest first, starting before `before`. One of the filters leads through its index, app by app and value by value; the
- * others are applied to what that finds. However rare a combination is, one call looks at a bounded number of entries,
- * and says how far it came.
+ * Newest first, starting before `before`. One of the filters is applied by its index, per app and value; the others are
+ * applied to its result. One call scans a bounded number of entries, for any combination of filters, and returns how
+ * far it got.
  */
 export async function searchAudit(
   db: HomeDb,
@@ -109,7 +107,7 @@ interface Lead {
   values: readonly string[]
 }
 
-/** The filter that usually leaves the least. */
+/** The most selective filter. */
 function leadOf({ subjectIds, who, operation, actorKind }: AuditFilter): Lead {
   if (subjectIds !== null) return { column: 'subject_id', values: subjectIds }
   if (who !== null) return { column: 'member_email', values: [who] }

@@ -2,20 +2,20 @@ import type { JsonObject } from '../../domain/metadata.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { type SubjectKind, snapshotText, userOfSubject } from './snapshots.ts'
 
-/** VISITOR: somebody who has not signed in. */
+/** VISITOR: not signed in. */
 export const ACTOR_KINDS = ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 interface AuditEntry {
   at: number
   actorKind: ActorKind
-  /** who: a member's address, a key's id, a provider's name, or the account that a visitor tried */
+  /** a member's address, a key's id, a provider's name, or the account that a visitor tried */
   memberEmail: string
-  /** what a key was called */
+  /** name of a key */
   actorName: string | null
-  /** the address a sign-in came from */
+  /** address of a sign-in */
   source: string | null
-  /** null: of no app */
+  /** null: no app */
   appId: string | null
   operation: string
   subjectKind: string
@@ -32,7 +32,7 @@ type NewEntry = Pick<AuditEntry, 'memberEmail' | 'appId' | 'operation' | 'subjec
   source?: string | null
 }
 
-/** An app's entry keeps the app there until the transaction ends, so that both are deleted together. */
+/** An entry of an app locks the app until the transaction ends, so that both are deleted together. */
 export async function insertAuditEntry(db: HomeDb, entry: NewEntry): Promise<void> {
   const ofPresent = entry.appId === null ? '' : 'from app where id = $1 for key share'
   await db.query(
@@ -53,8 +53,8 @@ export async function insertAuditEntry(db: HomeDb, entry: NewEntry): Promise<voi
 }
 
 /**
- * What was done with an API key, which stays until then; what the subject is afterwards is read by the same statement. The
- * statement runs where the subject is: what this transaction wrote on another server is visible only there.
+ * A change made with an API key, which is locked until the transaction ends. The same statement reads the subject
+ * afterwards, where the subject is: what this transaction wrote on another server is visible only there.
  */
 export async function insertKeyEntry(
   db: HomeDb,

@@ -2,7 +2,7 @@ import type { Subject } from '../../domain/sentence.ts'
 import { billingIdOwners, type HomeDb, implied } from '../connection/places.ts'
 import { peopleOf } from '../subscriptions/subscribers.ts'
 
-/** By kind, in which app ($2) and by which id ($3) it is found, and what people call it. */
+/** For each kind: how it is found by app ($2) and id ($3), and its name. */
 const NAMES: Record<Subject['kind'], string> = {
   USER: 'select u.name from users u where u.app_id = w.app_id and u.id = w.id',
   FEATURE: 'select f.name from feature f where f.app_id = w.app_id and f.id = w.id',
@@ -16,7 +16,7 @@ const NAMES: Record<Subject['kind'], string> = {
 
 export const subjectKey = ({ kind, appId, id }: Subject): string => JSON.stringify([kind, appId, id])
 
-/** The names of those that exist, by `subjectKey`; null: it exists, without a name. One statement for all of them. */
+/** The names of existing subjects, by `subjectKey`; null: it exists without a name. One statement for all of them. */
 export async function namesOf(db: HomeDb, subjects: readonly Subject[]): Promise<Map<string, string | null>> {
   const wanted = [...new Map(subjects.map((subject) => [subjectKey(subject), subject])).entries()]
   if (wanted.length === 0) return new Map()
@@ -40,7 +40,7 @@ export async function namesOf(db: HomeDb, subjects: readonly Subject[]): Promise
   return new Map(rows.map(({ key, name }) => [key, name]))
 }
 
-/** Whom providers' ids of customers, subscriptions and payments belong to, by `provider ref`. */
+/** The users of providers' customers, subscriptions and payments, by `provider ref`. */
 export async function payersOf(
   db: HomeDb,
   appId: string,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../domain/metadata.ts'
 import { anyRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf } from '../connection/places.ts'
 
-/** What the audit log shows of a subject, by app and id, as seen in this transaction. */
+/** The audited properties of a subject, by app and id, as seen in this transaction. */
 const SNAPSHOTS = {
   app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays",
       access_after_refund as "accessAfterRefund", archived_at as "archivedAt", deleting_since as "deletingSince"
@@ -49,7 +49,7 @@ const SNAPSHOTS = {
       where app_id = u.app_id and user_uid = u.uid
       order by feature_id, reset_period, period_start desc) c on true
     where u.app_id = $1 and u.id = $2 group by u.id`,
-  // With the links they made that still work.
+  // With their valid links.
   member: `select id::text, email, role,
       array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
         order by 1) as invitations,
@@ -68,7 +68,7 @@ const SNAPSHOTS = {
   providerAccount: `select provider, enabled, secret_key is not null as "hasKey", webhook_secret is not null as
       "hasWebhookSecret", previous_webhook_secret is not null as "hasPreviousWebhookSecret", updated_at as "updatedAt"
     from provider_account where app_id = $1 and provider = $2`,
-  // Of these the log shows only that something was done.
+  // Only the operation is logged for these.
   session: null,
   token: null,
   catalogue: null,
@@ -79,7 +79,7 @@ const SNAPSHOTS = {
 
 export type SubjectKind = keyof typeof SNAPSHOTS
 
-/** Whose entries a user's deletion clears: those whose subject is known by an id of the user or of a subscription. */
+/** Whose entries a user's deletion clears: those whose subject is the user or one of their subscriptions. */
 export const subjectOwner = (kind: string): 'user' | 'subscription' | 'other' =>
   Object.hasOwn(OWNERS, kind) ? OWNERS[kind as SubjectKind] : 'other'
 
@@ -109,7 +109,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   auditLog: 'other',
 }
 
-/** What reads a subject by app ($1) and id ($2); null: there is nothing to show. */
+/** The query for a subject by app ($1) and id ($2); null: nothing is shown. */
 export const snapshotText = (kind: SubjectKind): string | null => SNAPSHOTS[kind]
 
 /** Kinds whose subject is a user, by id. */
@@ -125,7 +125,7 @@ export function userOfSubject(
   return OWNERS[kind] === 'subscription' && typeof before?.userId === 'string' ? before.userId : null
 }
 
-/** Null where there is no such subject, or nothing to show. */
+/** Null: there is no such subject, or nothing is shown. */
 export async function snapshot(
   db: HomeDb,
   kind: SubjectKind,

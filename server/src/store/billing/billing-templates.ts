@@ -36,7 +36,7 @@ export async function countTemplates(db: HomeDb, appId: string): Promise<number>
   return rows[0]?.count ?? 0
 }
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertTemplate(
   db: HomeDb,
   appId: string,
@@ -80,7 +80,7 @@ export async function listTemplates(
   return rows
 }
 
-/** False when there is no such template. */
+/** False: there is no such template. */
 export async function archiveTemplate(
   db: HomeDb,
   appId: string,

@@ -59,7 +59,7 @@ export async function findCheckoutSession(
   return rows[0] ?? null
 }
 
-/** Whether there is such a session; it is not deleted before the transaction ends. */
+/** Whether there is such a session; locks it until the transaction ends. */
 export async function holdCheckoutSession(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from checkout_session where app_id = $1 and id = $2 for key share`,
@@ -81,7 +81,7 @@ export async function checkoutsOfUser(
   return rows
 }
 
-/** The same, deleting them: a provider that shares our database makes no more of them from here on. */
+/** The same, deleting them, so that the sandbox creates nothing more for them. */
 export async function deleteCheckoutsOfUser(
   db: HomeDb,
   appId: string,
@@ -94,7 +94,7 @@ export async function deleteCheckoutsOfUser(
   return rows
 }
 
-/** Payment links that were made for nobody in particular, by the provider's ids of them. */
+/** Deletes payment links that were not made for a user, by the provider's ids. */
 export async function deletePaidCheckouts(
   db: HomeDb,
   appId: string,
@@ -120,12 +120,12 @@ export async function setCheckoutUrl(
   )
 }
 
-/** How far along each state is. A session never goes back: an outdated answer changes nothing. */
+/** Order of the states. A session never goes back: an outdated response changes nothing. */
 const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAID'],`
 
 /**
- * Records the provider's answer and returns the resulting session; null: there is no such session. If the provider does
- * not say when it was paid, the time we first heard of it counts.
+ * Stores the provider's response and returns the resulting session; null: there is no such session. If the provider
+ * does not report the payment time, the current time is used.
  */
 export async function updateCheckoutState(
   db: HomeDb,
@@ -147,8 +147,8 @@ export async function updateCheckoutState(
 }
 
 /**
- * Closes sessions whose provider never answered: nobody was given their link, and a checkout that was made all the same
- * has expired by now. Returns how many.
+ * Closes sessions that have no response from their provider: nobody received the link, and a checkout that was created
+ * anyway has expired by now. Returns their number.
  */
 export async function closeUnanswered(db: HomeDb, appId: string | null): Promise<number> {
   const { rowCount } = await db.query(
@@ -161,8 +161,8 @@ export async function closeUnanswered(db: HomeDb, appId: string | null): Promise
 }
 
 /**
- * Sessions that may still change at the provider: all of them, or those likely to, because they are new or should have
- * expired. The provider is not asked about the rest every few minutes.
+ * Sessions that may still change at the provider: all of them, or the likely ones, which are new or should have
+ * expired. The others are not fetched every few minutes.
  */
 export async function openCheckouts(
   db: HomeDb,

@@ -23,7 +23,7 @@ export const NOTICE_COLUMNS = `seq, provider, event_id as "eventId", type, paylo
 
 const SELECT = `select ${NOTICE_COLUMNS} from notice`
 
-/** Its number; null when the provider had sent it before. */
+/** Its number; null: received before. */
 export async function insertNotice(
   db: HomeDb,
   appId: string,
@@ -94,8 +94,8 @@ interface Failure {
 }
 
 /**
- * Records a failure. Of several notices about one payment that granted nothing, one is FAILED and the others are done.
- * A notice that another process has completed in between stays done.
+ * Records a failure. Of several events about one payment that granted nothing, one is FAILED and the others are done.
+ * An event that another process has completed in the meantime stays done.
  */
 export async function noteFailure(db: HomeDb, appId: string, seq: number, failure: Failure): Promise<void> {
   const { message, final, paymentRef } = failure
@@ -110,7 +110,7 @@ export async function noteFailure(db: HomeDb, appId: string, seq: number, failur
       [appId, seq, message, final, paymentRef],
     )
   await note().catch((error) => {
-    // Another notice about the same payment was recorded at the same moment.
+    // Another event about the same payment was recorded concurrently.
     if (violates(error, FAILED_PAYMENT)) return note()
     throw error
   })
@@ -119,8 +119,8 @@ export async function noteFailure(db: HomeDb, appId: string, seq: number, failur
 const FAILED_PAYMENT = 'notice_failed_payment'
 
 /**
- * Records a problem found without a notice from the provider as if there had been one: people look for it in the inbox,
- * and it can be replayed.
+ * Records a problem found without a webhook event as if there had been one, so that it is shown in the dashboard and
+ * can be replayed.
  */
 export async function insertFoundFailure(
   db: HomeDb,
@@ -140,12 +140,12 @@ export async function insertFoundFailure(
       [appId, provider, eventId, type, JSON.stringify(payload), message, paymentRef],
     )
   } catch (error) {
-    // A notice already says so.
+    // There is already such an event.
     if (!violates(error, FAILED_PAYMENT)) throw error
   }
 }
 
-/** Requeues failed notices, or one in any state, as if they had just arrived; returns their numbers. */
+/** Requeues failed events, or one in any state; returns their numbers. */
 export async function reopenNotices(db: HomeDb, appId: string, seq: number | null): Promise<number[]> {
   const { rows } = await db.query<{ seq: number }>(
     `update notice set state = 'PENDING', attempts = 0, last_error = null

@@ -17,8 +17,8 @@ interface Payment {
 }
 
 /**
- * Keeps these payments of what is stored under `of`. They are all since then, unless that is null: failed ones that the
- * provider no longer has are forgotten.
+ * Stores these payments of `of`. They are complete since then, unless that is null: failed ones that the provider no
+ * longer has are deleted.
  */
 export async function keepPayments(
   db: HomeDb,
@@ -63,7 +63,7 @@ async function insertPayments(
   )
 }
 
-/** A sum of money as a number that JSON can carry: beyond the largest of those, that one. */
+/** A sum of money, capped at the largest number that JSON can represent. */
 export const MONEY = (sum: string): string => `least(${sum}, ${MAX_COUNT})::bigint`
 
 export interface PaymentTotal {
@@ -75,7 +75,7 @@ export interface PaymentTotal {
   failedAmount: number
 }
 
-/** What was paid and what failed after `from`, up to `now`. */
+/** Paid and failed amounts after `from`, up to `now`. */
 export async function paymentTotals(
   db: HomeDb,
   appId: string,
@@ -95,7 +95,7 @@ export async function paymentTotals(
 }
 
 export interface ListedPayment extends Omit<Payment, 'state'> {
-  /** REFUNDED: given back, or withheld by a dispute */
+  /** REFUNDED: refunded, or withheld by a dispute */
   state: PaymentState | 'REFUNDED'
   seq: number
   provider: string
@@ -103,10 +103,9 @@ export interface ListedPayment extends Omit<Payment, 'state'> {
   userName: string | null
 }
 
-/** The users of a page that is known by now. */
+/** The users of a page. */
 export const OF_PAGE = 'u.app_id = $1 and u.uid = any(array(select user_uid from page))'
 
-/** Newest first. */
 export async function listPayments(
   db: HomeDb,
   appId: string,

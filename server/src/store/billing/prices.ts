@@ -10,7 +10,7 @@ export interface PriceRow extends Price {
 const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval,
   created_at as "createdAt", archived_at as "archivedAt" from price`
 
-/** False when the provider's id is already the price of a package. */
+/** False: the id is already the price of a package. */
 export async function insertPrice(
   db: HomeDb,
   appId: string,
@@ -47,7 +47,7 @@ export async function findPrice(
   return rows[0] ?? null
 }
 
-/** Including archived ones: subscriptions sold at them are still paid for. */
+/** Including archived ones, for which subscriptions are still charged. */
 export async function findPrices(
   db: HomeDb,
   appId: string,
@@ -76,7 +76,7 @@ export async function listPrices(
   return rows
 }
 
-/** False when there is no such price. */
+/** False: there is no such price. */
 export async function archivePrice(
   db: HomeDb,
   appId: string,

@@ -7,7 +7,7 @@ interface ProviderAccountRow {
   secretKey: Buffer | null
   webhookSecret: Buffer | null
   previousWebhookSecret: Buffer | null
-  /** of the sandbox: an owner has turned it on although a live key is set */
+  /** for the sandbox: an owner has enabled it beside a live key */
   besideLive: boolean
   updatedAt: number
 }
@@ -44,12 +44,12 @@ export async function upsertProviderAccount(
   )
 }
 
-/** Another live key is set: having the sandbox beside it must be confirmed again. */
+/** A new live key is set: the sandbox beside it must be confirmed again. */
 export async function forgetBesideLive(db: HomeDb, appId: string): Promise<void> {
   await db.query(`update provider_account set beside_live = false where app_id = $1`, [appId])
 }
 
-/** The apps that have their own key for this provider. */
+/** Apps with their own key for this provider. */
 export async function appsWithKey(db: HomeDb, provider: string): Promise<string[]> {
   const { rows } = await db.query<{ appId: string }>(
     `select app_id as "appId" from provider_account where provider = $1 and secret_key is not null order by 1`,
@@ -58,7 +58,7 @@ export async function appsWithKey(db: HomeDb, provider: string): Promise<string[
   return rows.map(({ appId }) => appId)
 }
 
-/** Whether there was one. */
+/** False: there was none. */
 export async function deleteProviderAccount(db: HomeDb, appId: string, provider: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from provider_account where app_id = $1 and provider = $2`, [
     appId,

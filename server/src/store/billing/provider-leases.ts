@@ -1,12 +1,12 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-// While a change is made at a provider and not yet recorded here, one caller has a lease on the provider's subscription:
-// nobody else changes it, and no report of it is applied. A lease outlives its holder only for as long as it was taken.
+// While a change is made at a provider and not yet recorded here, one caller has a lease on the provider's
+// subscription: nobody else changes it, and no report about it is applied. A lease of a dead holder expires.
 
 /**
- * Takes a lease; false: somebody else has one; null: this subscription is not known, and needs none. Whoever asked the
- * provider before this must ask again before writing.
+ * Takes a lease; false: someone else has one; null: this subscription is unknown and needs none. Reports fetched before
+ * this must be fetched again before writing.
  */
 export async function takeLease(
   db: HomeDb,
@@ -36,7 +36,7 @@ export async function isLeased(db: HomeDb, { appId, provider, ref }: ProviderRef
   return rowCount === 1
 }
 
-/** Whether the holder still has it; null: there is nothing to have. Until this transaction ends, nobody else takes it. */
+/** Whether the holder still has it; null: there is none. Nobody else can take it until this transaction ends. */
 export async function holdsLease(
   db: HomeDb,
   { appId, provider, ref }: ProviderRef,

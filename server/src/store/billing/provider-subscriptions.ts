@@ -18,14 +18,14 @@ export interface ProviderSubscriptionRow {
   paidUntil: number | null
   pastDueSince: number | null
   live: boolean
-  /** where its periods are counted from, and how long they are; null: not known, or it does not renew */
+  /** anchor and length of its periods; null: unknown, or it does not renew */
   anchor: number | null
   interval: Interval | null
-  /** what was paid for it and then refunded or disputed, newest first */
+  /** refunded or disputed payments, newest first */
   reversals: Payment[]
-  /** when that ended access; null: it has not, or access was given back */
+  /** when that ended access; null: it has not, or access was restored */
   accessEndedAt: number | null
-  /** what it is charged for */
+  /** charged items */
   items: readonly BilledItem[]
   trialEndsAt: number | null
   billingState: BillingState
@@ -57,7 +57,6 @@ export async function findProviderSubscription(
   return rows[0] ?? null
 }
 
-/** Many of them, in their order. */
 export async function findProviderSubscriptions(
   db: HomeDb,
   refs: readonly ProviderRef[],
@@ -121,7 +120,7 @@ export async function writeProviderSubscription(
   return rowCount === 1
 }
 
-/** The same was paid for again later, so a plan paid in between does not replace it. */
+/** It was paid again later, so a plan paid in between does not replace it. */
 export async function notePaidAgain(
   db: HomeDb,
   appId: string,
@@ -136,7 +135,7 @@ export async function notePaidAgain(
   )
 }
 
-/** What a user pays or has paid for. */
+/** The provider's subscriptions of a user, including past ones. */
 export async function providerSubscriptionsOfUser(
   db: HomeDb,
   appId: string,
@@ -150,7 +149,7 @@ export async function providerSubscriptionsOfUser(
   return rows
 }
 
-/** What of a user's a refund or a dispute has ended, by provider and id, with those payments. */
+/** A user's subscriptions that a refund or dispute has ended, by provider and id, with those payments. */
 export async function accessEnded(
   db: HomeDb,
   appId: string,
@@ -172,7 +171,7 @@ export const isCharged = (appId: string, userUid: string, billingId: string): st
 export const STILL_CHARGED =
   'The current billingId is charged for a subscription. Cancel the subscription first.'
 
-/** The provider that still charges this customer for something of the user's; null: none does. */
+/** The provider that still charges this customer for the user; null: none does. */
 export async function chargedProvider(
   db: HomeDb,
   appId: string,
@@ -202,7 +201,7 @@ export async function liveProviderSubscriptions(
   return rows
 }
 
-/** What a provider is to be asked about: a subscription, or a one-off payment by its link. */
+/** An object to fetch from a provider: a subscription, or a one-off payment by its link. */
 export interface AskAbout extends ProviderRef {
   oneOff: boolean
 }
@@ -210,7 +209,9 @@ export interface AskAbout extends ProviderRef {
 const ASK_ABOUT = `select s.app_id as "appId", s.provider, s.ref, s.status = 'paid' as "oneOff"
 from provider_subscription s`
 
-/** What no longer renews, but was paid for until at most `days` ago: it may still be refunded or disputed. */
+/**
+ * Subscriptions that no longer renew, but were paid until at most `days` ago: they may still be refunded or disputed.
+ */
 export async function endedProviderSubscriptions(
   db: HomeDb,
   appId: string | null,
@@ -225,7 +226,7 @@ export async function endedProviderSubscriptions(
   return rows
 }
 
-/** Everything of an app of which a payment was refunded or disputed. */
+/** Subscriptions of an app with a refunded or disputed payment. */
 export async function reversedProviderSubscriptions(db: HomeDb, appId: string): Promise<AskAbout[]> {
   const { rows } = await db.query<AskAbout>(`${ASK_ABOUT} where s.app_id = $1 and s.reversals is not null`, [
     appId,
@@ -233,7 +234,7 @@ export async function reversedProviderSubscriptions(db: HomeDb, appId: string): 
   return rows
 }
 
-/** Everything of an app of which a payment is due. */
+/** Subscriptions of an app with a payment due. */
 export async function pastDueProviderSubscriptions(db: HomeDb, appId: string): Promise<AskAbout[]> {
   const { rows } = await db.query<AskAbout>(
     `${ASK_ABOUT} where s.app_id = $1 and s.live and s.past_due_since is not null`,

@@ -7,11 +7,11 @@ import { type HomeDb, rowsOf } from '../connection/places.ts'
 const OF_SAME_USER = (other: string) =>
   `${other}.app_id = s.app_id and ${other}.user_uid = s.user_uid and not ${other}.is_addon and ${other}.id <> s.id`
 
-/** Whether `s` is a base plan that began in the moment in which another of the same user ended. */
+/** Whether `s` is a base plan that started at the moment when another of the same user ended. */
 const CHANGED_FROM = `(not s.is_addon and exists (select from subscription e
   where ${OF_SAME_USER('e')} and coalesce(e.cancelled_at, e.cancel_at) = s.started_at))`
 
-/** Whether `s` is a base plan that ended in the moment in which another of the same user began. */
+/** Whether `s` is a base plan that ended at the moment when another of the same user started. */
 const CHANGED_INTO = `(not s.is_addon and exists (select from subscription n
   where ${OF_SAME_USER('n')} and n.started_at = coalesce(s.cancelled_at, s.cancel_at)))`
 
@@ -21,7 +21,7 @@ export type RevenueList = (typeof REVENUE_LISTS)[number]
 export interface ListedSubscription {
   id: string
   seq: number
-  /** began, changed, ended, past due since, or trial until */
+  /** start, change, end, past due since, or end of the trial */
   at: number
   userId: string
   userName: string | null
@@ -51,7 +51,7 @@ const LISTS: Record<RevenueList, { time: string; where: string; join?: string }>
   TRIALING: { time: 's.trial_ends_at', where: `s.trial_ends_at > $3 and ${LIVE}` },
 }
 
-/** A page of one list, for what happened after `from`, up to `now`. */
+/** A page of one list, for events after `from`, up to `now`. */
 export async function listRevenue(
   db: HomeDb,
   appId: string,
@@ -70,7 +70,7 @@ export async function listRevenue(
           and coalesce(e.cancelled_at, e.cancel_at) = s.started_at limit 1)`
       : 'null::text'
   const ask = rowsOf<ListedSubscription>({
-    // The users of a page are looked up once it is known.
+    // The users of a page are looked up afterwards.
     text: `select x.*, u.id as "userId", u.name as "userName" from (
        select s.id, s.seq, s.app_id, s.user_uid, ${time} as at, s.package_id as "packageId", s.provider,
          ${replaced} as "fromPackageId"

@@ -3,7 +3,7 @@ import { timestamp } from '../connection/database.ts'
 import { type HomeDb, implied } from '../connection/places.ts'
 import { type ListedPayment, MONEY, OF_PAGE } from './payments.ts'
 
-// The lists behind sums of money that are not rows of their own: what recurs, and what was given back.
+// The lists behind sums of money that are not rows themselves: recurring revenue and refunds.
 
 export interface MrrRow {
   provider: string
@@ -12,13 +12,13 @@ export interface MrrRow {
   userId: string
   userName: string | null
   packageIds: string[]
-  /** what the provider charges for it */
+  /** the provider's charge for it */
   charged: ChargedPrice[]
 }
 
 /**
- * What is in the monthly recurring revenue, one row per subscription at a provider, in the order of an index: the sum may be
- * of a million.
+ * The monthly recurring revenue, one row per subscription at a provider, in the order of an index, since there may be a
+ * million.
  */
 export async function listMrr(
   db: HomeDb,
@@ -53,7 +53,7 @@ const HELD = `s.app_id = p.app_id and s.provider = p.provider and s.provider_ref
 const ITEMS = `unnest(p.price_ids, p.quantities) as i (price_id, quantity)
   join price x on x.app_id = p.app_id and x.provider = p.provider and x.id = i.price_id`
 
-/** What was refunded, or is withheld by a dispute, with the time of that. */
+/** Refunds and amounts withheld by a dispute, with their time. */
 const TAKEN_BACK = `(
   select p.app_id, p.provider, p.user_uid, r->>'ref' as ref, r->>'currency' as currency,
     case when r->'dispute'->>'state' in ('OPEN', 'LOST') then (r->>'amount')::bigint else (r->>'refunded')::bigint end as amount,
@@ -69,7 +69,7 @@ export interface RefundTotal {
   refundedAmount: number
 }
 
-/** What was given back after `from`, up to `now`, whenever it had been paid. */
+/** Refunds after `from`, up to `now`, also of earlier payments. */
 export async function refundTotals(
   db: HomeDb,
   appId: string,
@@ -84,7 +84,6 @@ export async function refundTotals(
   return rows
 }
 
-/** Newest first. */
 export async function listRefunds(
   db: HomeDb,
   appId: string,

@@ -3,14 +3,14 @@ import { timestamp } from '../connection/database.ts'
 import { allRows, sums } from '../connection/merge-answers.ts'
 import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 
-/** The live subscriptions of one package. */
+/** Live subscriptions of one package. */
 export interface PlanCount {
   packageId: string
   /** neither in a trial nor past due */
   active: number
   trialing: number
   pastDue: number
-  /** no provider is paid for them */
+  /** not paid at a provider */
   unpaid: number
 }
 
@@ -55,9 +55,9 @@ type Moved = Record<'began' | 'ended' | 'replaced' | 'replacing', number>
 const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
 
 /**
- * What began and what ended after `from`, up to `now`. Changes are counted by a join of ends and beginnings within that
- * time: asked row by row, a year of 300,000 subscriptions took five seconds. Both are set apart first, so that no index
- * tempts PostgreSQL to join by the moment alone, which many may share.
+ * Starts and ends after `from`, up to `now`. Changes are counted by a join of ends and starts: row by row, a year of
+ * 300,000 subscriptions took five seconds. Both are materialised first, so that PostgreSQL does not join by the time
+ * only, which many may share.
  */
 export async function countMovements(
   db: HomeDb,
@@ -86,7 +86,7 @@ export async function countMovements(
   return { started: began - replacing, changed: replacing, ended: ended - replaced }
 }
 
-/** What the providers charge for now, by price. */
+/** The providers' current charges, by price. */
 export async function chargedPrices(db: HomeDb, appId: string, now: number): Promise<ChargedPrice[]> {
   const { rows } = await db.query<ChargedPrice>(
     `select c.provider, x.currency, x.amount, x.interval, c.state, c.trialing, c.quantity
@@ -105,7 +105,7 @@ export async function chargedPrices(db: HomeDb, appId: string, now: number): Pro
   return rows
 }
 
-/** Kept figures, and how long ago they were made, in real time. */
+/** Cached figures and their age in real time. */
 export interface KeptFigures<Figures> {
   asOf: number
   ageMs: number

@@ -9,15 +9,14 @@ import type { HomeDb, PlaceLayout } from '../connection/places.ts'
 export interface LoadedApp {
   version: number
   catalogue: Catalogue
-  /** The hashes, in hex, of the valid API keys, with the milliseconds each had left when it was read. */
+  /** Hashes, in hex, of the valid API keys, with their remaining milliseconds when read. */
   keys: ReadonlyMap<string, number>
-  /** The ids of keys whose user tokens are refused. */
+  /** Ids of keys whose user tokens are rejected. */
   revokedTokenKeys: ReadonlySet<string>
   /** The origins whose pages may use the client API. */
   origins: readonly string[]
-  /** Whether it takes nothing new. */
   archived: boolean
-  /** Whether its time is moved by hand. */
+  /** Whether it has a test clock. */
   testClock: boolean
   /** where its users are; null: all in one place */
   layout: PlaceLayout | null
@@ -30,7 +29,7 @@ type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
 
 interface Row {
   version: number
-  /** with the milliseconds each has left, by the database's time; null: no end */
+  /** with the milliseconds left, by the database's time; null: no end */
   keys: { hash: string; left: number | null }[]
   revokedTokenKeys: string[]
   origins: string[]
@@ -42,8 +41,8 @@ interface Row {
 }
 
 /**
- * The package's history since everybody last had one version, if anything has happened since, and what the versions in
- * use then granted: also an older one, if people were moved back to it.
+ * The package's history since all subscriptions last had one version, if any, and the grants of the versions in use:
+ * also an older one, if subscriptions were moved back to it.
  */
 const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.position, 'kind', h.kind,
      'from', h.from_version, 'to', h.to_version, 'reach', h.reach, 'at', h.at, 'features', h.features)
@@ -111,4 +110,18 @@ function fromRow(row: PackageRow): PackageContent {
     updatedAt: Date.parse(row.updatedAt),
     entries: row.entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })),
   }
+}
+
+export async function setArchived(
+  db: HomeDb,
+  table: 'feature' | 'package',
+  appId: string,
+  id: string,
+  archived: boolean,
+): Promise<void> {
+  await db.query(
+    `update ${table} set archived_at = case when $3 then coalesce(archived_at, now()) end
+     where app_id = $1 and id = $2`,
+    [appId, id, archived],
+  )
 }

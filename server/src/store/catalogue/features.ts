@@ -1,12 +1,12 @@
 import type { Feature } from '../../domain/feature.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertFeature(db: HomeDb, appId: string, feature: Feature): Promise<boolean> {
   return (await insertFeatures(db, appId, [feature])) === 1
 }
 
-/** In this order; returns how many had ids that were not taken. */
+/** In this order; returns the number of ids that were not taken. */
 export async function insertFeatures(
   db: HomeDb,
   appId: string,
@@ -43,19 +43,6 @@ export async function updateFeature(db: HomeDb, appId: string, feature: Feature)
       feature.unitLabelPlural,
       JSON.stringify(feature.metadata),
     ],
-  )
-}
-
-export async function archiveFeature(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  archived: boolean,
-): Promise<void> {
-  await db.query(
-    `update feature set archived_at = case when $3 then coalesce(archived_at, now()) end
-     where app_id = $1 and id = $2`,
-    [appId, id, archived],
   )
 }
 

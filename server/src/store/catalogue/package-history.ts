@@ -3,9 +3,9 @@ import type { Entitlement } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-/** An entry of a package's history, also of one that was undone. */
+/** An entry of a package's history, including undone ones. */
 export interface HistoryRow extends HistoryContent {
-  /** of a migration */
+  /** set for a migration */
   id: string | null
   undoneAt: number | null
 }
@@ -13,7 +13,7 @@ export interface HistoryRow extends HistoryContent {
 const SELECT = `select position, kind, from_version as "from", to_version as "to", reach, at, features, id,
   undone_at as "undoneAt" from package_history`
 
-/** All that ever happened to the package's versions, oldest first. */
+/** The whole history of the package's versions, oldest first. */
 export async function packageHistory(db: HomeDb, appId: string, packageId: string): Promise<HistoryRow[]> {
   const { rows } = await db.query<HistoryRow>(
     `${SELECT} where app_id = $1 and package_id = $2 order by position`,
@@ -30,7 +30,7 @@ export async function packageOfMigration(db: HomeDb, appId: string, id: string):
   return rows[0]?.packageId ?? null
 }
 
-/** Adds the next entry to the package's history; after a publication its `to` is the newest version. */
+/** Adds the next entry to the package's history. After a publication, its `to` is the newest version. */
 export async function addToHistory(
   db: HomeDb,
   appId: string,
@@ -60,7 +60,7 @@ export async function addToHistory(
   )
 }
 
-/** Without the feature that comes with it in memory. */
+/** Without the feature. */
 const entitlement = ({ featureId, limit, resetPeriod, overageEnabled }: Entitlement): Entitlement => ({
   featureId,
   limit,

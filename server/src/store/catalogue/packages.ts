@@ -11,12 +11,12 @@ interface MadePackage {
   updatedAt: number
 }
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertPackage(db: HomeDb, appId: string, made: MadePackage): Promise<boolean> {
   return (await insertPackages(db, appId, [made])) === 1
 }
 
-/** In this order; returns how many had ids that were not taken. */
+/** In this order; returns the number of ids that were not taken. */
 export async function insertPackages(
   db: HomeDb,
   appId: string,
@@ -70,7 +70,7 @@ export async function setPackageDraft(
   ])
 }
 
-/** Makes the edit the package's content and drops its draft. */
+/** Applies the edit to the package and drops its draft. */
 export async function applyPackageEdit(
   db: HomeDb,
   appId: string,
@@ -93,7 +93,7 @@ export async function publishPackage(db: HomeDb, appId: string, id: string, now:
   )
 }
 
-/** When version 1 was published; null: not yet, or by a process that did not record it. */
+/** When version 1 was published; null: not yet, or not recorded. */
 export async function firstPublishedAt(db: HomeDb, appId: string, id: string): Promise<number | null> {
   const { rows } = await db.query<{ at: number | null }>(
     `select first_published_at as at from package where app_id = $1 and id = $2`,
@@ -102,20 +102,7 @@ export async function firstPublishedAt(db: HomeDb, appId: string, id: string): P
   return rows[0]?.at ?? null
 }
 
-export async function archivePackage(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  archived: boolean,
-): Promise<void> {
-  await db.query(
-    `update package set archived_at = case when $3 then coalesce(archived_at, now()) end
-     where app_id = $1 and id = $2`,
-    [appId, id, archived],
-  )
-}
-
-/** With what belongs to it alone. */
+/** With its prices, history and features. */
 export async function deletePackage(db: HomeDb, appId: string, id: string): Promise<void> {
   for (const table of ['package_feature', 'package_history', 'price']) {
     await db.query(`delete from ${table} where app_id = $1 and package_id = $2`, [appId, id])
@@ -133,7 +120,7 @@ export function insertPackageFeatures(
   return insertFeaturesOfPackages(db, appId, [{ id, features }])
 }
 
-/** Of packages that have none yet. */
+/** For packages without features. */
 export async function insertFeaturesOfPackages(
   db: HomeDb,
   appId: string,

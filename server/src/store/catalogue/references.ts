@@ -2,9 +2,9 @@ import { timestamp } from '../connection/database.ts'
 import { sums } from '../connection/merge-answers.ts'
 import { type HomeDb, rowOf } from '../connection/places.ts'
 
-// What refers to something that is about to be archived or deleted.
+// References to objects that are about to be archived or deleted.
 
-/** Waits for whoever is subscribing to the package, and makes the next one wait. False: there is no such package. */
+/** Waits for transactions that subscribe to the package, and blocks further ones. False: there is no such package. */
 export async function lockPackage(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from package where app_id = $1 and id = $2 for update`, [
     appId,
@@ -14,7 +14,7 @@ export async function lockPackage(db: HomeDb, appId: string, id: string): Promis
 }
 
 export interface PackageReferences {
-  /** ended ones too */
+  /** including ended ones */
   subscriptions: number
   live: number
   templates: number
@@ -53,7 +53,7 @@ export async function packagesThatGranted(db: HomeDb, appId: string, featureId: 
   return rows.map(({ id }) => id)
 }
 
-/** Waits for whoever is making a payment link of the template. False: there is no such template. */
+/** Waits for transactions that create a payment link from the template. False: there is no such template. */
 export async function lockTemplate(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from billing_template where app_id = $1 and id = $2 for update`,
@@ -62,7 +62,7 @@ export async function lockTemplate(db: HomeDb, appId: string, id: string): Promi
   return rowCount === 1
 }
 
-/** How many payment links were made of a template, as far as they are kept. */
+/** Number of stored payment links of a template. */
 export async function linksOfTemplate(db: HomeDb, appId: string, id: string): Promise<number> {
   const { rows } = await db.query<{ links: number }>(
     `select count(*)::int as links from checkout_session where app_id = $1 and template_id = $2`,

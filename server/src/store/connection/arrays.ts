@@ -1,6 +1,6 @@
 /**
- * Parameters of array types, written as PostgreSQL's array literals. `pg` can do that too, with several regular
- * expressions for each element; the hot statements carry thousands of elements per second.
+ * Formats array parameters as PostgreSQL's array literals. `pg` can do that too, with several regular expressions per
+ * element; the hot statements have thousands of elements per second.
  */
 export function textArray<T>(rows: readonly T[], textOf: (row: T) => string | null): string {
   let literal = '{'

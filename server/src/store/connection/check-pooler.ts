@@ -6,7 +6,7 @@ import { type DatabaseSetting, noPreparedStatements, startProblem } from './star
 const CLIENTS = 3
 const ROUNDS = 4
 
-/** Whether a pooler stands between this pool and PostgreSQL. Refuses one that cannot do what the service needs. */
+/** Whether there is a pooler between this pool and PostgreSQL. Rejects one that lacks what the service needs. */
 export async function checkPooler(pool: Pool, setting: DatabaseSetting): Promise<boolean> {
   const clients: Tx[] = []
   try {
@@ -24,9 +24,9 @@ export async function checkPooler(pool: Pool, setting: DatabaseSetting): Promise
 }
 
 /**
- * Every client prepares another statement under the same name, and executes it in several transactions: one after the
- * other, which mostly share a server connection, and at once, which do not. The order changes, so that a client does
- * not keep meeting the same server connection.
+ * Every client prepares another statement under the same name and executes it in several transactions: one after the
+ * other, which mostly share a server connection, and concurrently, which do not. The order changes, so that a client
+ * does not always get the same server connection.
  */
 async function tryPrepared(clients: readonly Tx[], setting: DatabaseSetting): Promise<void> {
   const execute = async (client: Tx, number: number) => {
@@ -46,7 +46,7 @@ async function tryPrepared(clients: readonly Tx[], setting: DatabaseSetting): Pr
   }
 }
 
-/** Refuses a direct connection that is none, or that leads elsewhere. */
+/** Rejects a direct connection that is not direct, or leads to another database. */
 export async function checkDirect(direct: Pool, pool: Pool): Promise<void> {
   try {
     const client = await direct.connect()
@@ -66,7 +66,7 @@ export async function checkDirect(direct: Pool, pool: Pool): Promise<void> {
   }
 }
 
-/** Which database of which running server answers. */
+/** Identifies the database and its running server. */
 async function identity(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ identity: string }>(
     `select pg_postmaster_start_time()::text || ' ' || current_database() as identity`,

@@ -42,8 +42,8 @@ export type Connection =
   | { host: string; port: number; user: string; password: string; database: string; ssl: false }
 
 /**
- * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago, or has
- * grown tenfold since), the right plan is to walk the indexes, and it is made once.
+ * For statements that look up a batch of keys. Index scans are the right plan whatever the statistics say (a table may
+ * have been empty a minute ago), and it is planned once.
  */
 const KEY_LOOKUPS = {
   plan_cache_mode: 'force_generic_plan',
@@ -68,22 +68,22 @@ export interface PoolOptions {
   keyLookups?: boolean
   /** how long one statement may take; Infinity: no limit */
   statementMs?: number
-  /** how much of that it may wait for a lock */
+  /** the part of it that may be spent waiting for a lock */
   lockMs?: number
   /** where the rows of users are */
   places?: PlacesFactory
-  /** where names lead to, if not to the usual schema */
+  /** the schema, if not the usual one */
   searchPath?: string
 }
 
-/** A statement about one of several places takes minutes at most; a longer one waits for a server that hangs. */
+/** A statement about one of several places takes minutes at most. A longer one waits for a server that hangs. */
 export const PLACE_STATEMENT_MS = 15 * 60_000
 
-/** Milliseconds that an answer may be in transit, beyond the time of its statement. */
+/** Transit time of a response, in addition to that of its statement. */
 const ON_THE_WAY_MS = 1_000
-/** For connections to close by themselves when the service stops. */
+/** Time for connections to close by themselves when the service stops. */
 const CONNECTION_END_MS = 1_000
-/** An idle connection is probed after this time, so that one dropped by the network is noticed. */
+/** An idle connection is probed after this time, to detect one dropped by the network. */
 const KEEP_ALIVE_PROBE_MS = 10_000
 
 export function openPool(
@@ -123,7 +123,7 @@ export function openPool(
     application_name: 'tollgate',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_PROBE_MS,
-    // How long a caller waits for a connection while others use them all.
+    // Wait for a free connection.
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
     onConnect: async (client) => {
       silent.watch(client)
@@ -131,7 +131,7 @@ export function openPool(
       await applySettings(client, settings)
     },
   })
-  // Of an idle one; one in use fails its query. Once the service stops, PostgreSQL may be stopping too.
+  // Errors of idle connections; one in use fails its query. While the service stops, PostgreSQL may be stopping too.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost')
   })
@@ -145,8 +145,8 @@ export class TryAgain extends Error {}
 type Deadline = { readonly passed: boolean }
 
 /**
- * Runs `work` in one transaction, and retries it when PostgreSQL aborted it in favour of another. Nothing is committed
- * after the deadline: the caller has been told that there is no answer.
+ * Runs `work` in one transaction, and retries it if PostgreSQL aborted it in favour of another. Nothing is committed
+ * after the deadline, when the caller has received an error.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -204,7 +204,7 @@ async function attemptTransaction<T>(
   }
 }
 
-/** The result of `work`; if it fails, what it wrote is undone and `instead` answers for it, or throws as well. */
+/** The result of `work`. If it fails, its writes are rolled back and `instead` returns a result or throws. */
 export async function withSavepoint<T>(
   tx: Tx,
   work: () => Promise<T>,
@@ -213,7 +213,7 @@ export async function withSavepoint<T>(
   await tx.query('savepoint effect')
   try {
     const result = await work()
-    // Savepoints may be nested: one left behind would hide the one around it.
+    // Savepoints may be nested: one left behind would hide the outer one.
     await tx.query('release savepoint effect')
     return result
   } catch (error) {
@@ -223,14 +223,14 @@ export async function withSavepoint<T>(
   }
 }
 
-/** A transaction that is not tried again, for work that cannot be done twice. */
+/** A transaction without retries, for work that cannot be repeated. */
 export function transactionOnce<T>(pool: Pool, work: (client: Tx) => Promise<T>): Promise<T> {
   return onOneConnection(pool, 'begin', work, 'commit')
 }
 
 /**
- * Has `work` see the database as it is at one moment, and leaves nothing behind. The moment is that of the first
- * statement that reads: locks may be taken before.
+ * Runs `work` on one snapshot of the database and rolls back. The snapshot is taken by the first statement that reads:
+ * locks may be taken before.
  */
 export function atOneMoment<T>(
   pool: Pool,
@@ -245,7 +245,7 @@ export function atOneMoment<T>(
   )
 }
 
-/** The work may fail halfway through a copy: its connection is closed then, which undoes everything. */
+/** The work may fail in the middle of a copy: then its connection is closed, which rolls everything back. */
 async function onOneConnection<T>(
   pool: Pool,
   begin: string,
@@ -268,7 +268,7 @@ async function onOneConnection<T>(
 
 /** A time as a parameter of type timestamptz. */
 export function timestamp(ms: number): string {
-  // A batch repeats the same moment many times.
+  // A batch repeats the same time often.
   if (ms !== lastTimestamp.ms) lastTimestamp = { ms, text: new Date(ms).toISOString() }
   return lastTimestamp.text
 }

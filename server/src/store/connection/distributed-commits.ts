@@ -4,12 +4,12 @@ import { unavailable } from '../../domain/errors.ts'
 import { MAX_PREPARED_WAIT_MS } from '../../domain/limits.ts'
 import type { HomeDb } from './places.ts'
 
-// Transactions that commit on this server and on another, by Citus.
+// Transactions that Citus commits on this server and on another.
 
 /**
- * Has the rest of a transaction be committed on all servers or on none. Citus prepares a commit if the transaction has also
- * used a table of this server that Citus knows, and only on connections that ran an update or a delete, even one that matched
- * no row: a connection over which rows were merely copied is not prepared (13.2).
+ * Makes the rest of a transaction commit on all servers or on none. Citus prepares a commit if the transaction has also
+ * used a table of this server that Citus knows, and only on connections that ran an update or a delete, even one that
+ * matched no row: a connection over which rows were merely copied is not prepared (13.2).
  */
 export async function commitTogether(
   tx: Pick<HomeDb, 'query'>,
@@ -21,9 +21,9 @@ export async function commitTogether(
 }
 
 /**
- * Waits until a cell on another server shows everything that was committed here before. A transaction of both servers is
- * prepared there, then committed here, and only then committed there: in between, or for longer if that server was lost
- * at that moment, it is missing there although it happened.
+ * Waits until a cell on another server shows everything that was committed here before. A transaction of both servers
+ * is prepared there, then committed here, and only then committed there: in between, or for longer if that server was
+ * lost at that moment, it is missing there although it happened.
  */
 export async function awaitCommits(db: Pick<HomeDb, 'query'>, schema: string): Promise<void> {
   let missing = await preparedIn(db, schema)
@@ -41,7 +41,7 @@ export async function awaitCommits(db: Pick<HomeDb, 'query'>, schema: string): P
 const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50
 
-/** What is being committed on the server of a cell. Citus passes the function on with the question about one of its tables. */
+/** Prepared transactions on the server of a cell. Citus passes the function on with the query of one of its tables. */
 async function preparedIn(db: Pick<HomeDb, 'query'>, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ names: string[] | null }>(
     `select (select array_agg(p.gid) from pg_prepared_xact() p where starts_with(p.gid, 'citus_')) as names

@@ -1,8 +1,8 @@
 import type { Pool, Tx } from './database.ts'
 
 /**
- * A pooled connection reserved for one user who sends statement after statement, so that none waits for the pool. When
- * it is lost, the next statement gets another.
+ * A pooled connection reserved for one user with many statements, so that none waits for the pool. If it is lost, the
+ * next statement gets another.
  */
 export class HeldConnection {
   readonly #pool: Pool

@@ -1,6 +1,6 @@
 import type { HomeDb } from './places.ts'
 
-/** Fails if there is no connection to be had, or no answer on it. */
+/** Fails without a connection or a response. */
 export async function answers(db: HomeDb): Promise<void> {
   await db.query('select')
 }

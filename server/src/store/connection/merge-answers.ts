@@ -1,21 +1,19 @@
-// How the answers of several places become one. Each takes a single answer as it is.
+// Merge the results of several places.
 
 export interface Merge<Answer, Result> {
   merge(answers: readonly Answer[]): Result
-  /** Whether this answer makes it unnecessary to ask the other places. */
+  /** Whether this result makes it unnecessary to query the other places. */
   enough?(answer: Answer): boolean
 }
 
-/** All rows. */
 export const allRows = <Row>(): Merge<Row[], Row[]> => ({ merge: (answers) => answers.flat() })
 
-/** Rows that are all in one place, whichever that is. */
+/** Rows that are all in one place. */
 export const anyRows = <Row>(): Merge<Row[], Row[]> => ({
   merge: (answers) => answers.at(-1) ?? [],
   enough: (rows) => rows.length > 0,
 })
 
-/** Counts, added up. */
 export const sums = <Counts extends { [name: string]: number }>(): Merge<Counts, Counts> => ({
   merge: ([first, ...others]) => {
     const sum = { ...first } as { [name: string]: number }
@@ -24,18 +22,18 @@ export const sums = <Counts extends { [name: string]: number }>(): Merge<Counts,
   },
 })
 
-/** The first rows. `compare` is the order in which each place returns its own; equal rows are one. */
+/** The first rows. `compare` is the order in which each place returns its own; equal rows are merged. */
 export const firstRows = <Row>(limit: number, compare: (a: Row, b: Row) => number): Merge<Row[], Row[]> => ({
   merge: (pages) => inOrder(pages, compare).slice(0, limit),
 })
 
-/** Rows that match among a number of scanned ones; `scannedTo`: the last scanned row, if fewer than the limit match and there are more. */
+/** Matching rows of a scan; `scannedTo`: the last scanned row, if fewer than the limit match and there are more. */
 export interface Scan<Row> {
   rows: Row[]
   scannedTo: number | null
 }
 
-/** The first matching rows, no further than every place has scanned. `compare` orders the numbers of rows. */
+/** The first matching rows, as far as every place has scanned. `compare` orders the keys of rows. */
 export const firstScanned = <Row>(
   limit: number,
   numberOf: (row: Row) => number,
@@ -54,7 +52,7 @@ export const firstScanned = <Row>(
   },
 })
 
-/** A user who is moved meanwhile may be returned by two places. */
+/** A user who is being moved may be returned by two places. */
 function inOrder<Row>(pages: readonly Row[][], compare: (a: Row, b: Row) => number): Row[] {
   if (pages.length === 1) return pages[0] as Row[]
   const rows = pages.flat().sort(compare)

@@ -4,7 +4,7 @@ import { NoPrimary } from './primary.ts'
 /** The statement took too long. */
 const TIMED_OUT = '57014'
 
-/** SQLSTATE classes and codes that concern the state of the database, not the statement. */
+/** SQLSTATE classes and codes about the state of the database, not the statement. */
 const STATES = [
   '08', // connection exceptions
   '53', // out of space, memory or connections
@@ -34,7 +34,7 @@ const CODES = new Set([
 const MESSAGES =
   /^(Connection terminated|timeout e|the database (did not answer|accepts no writes)|another server is|Client (has encountered|was closed)|Cannot use a pool after)/
 
-/** Citus has no codes for what libpq says of a lost worker, nor for the end of its own server. */
+/** Citus has no codes for libpq's errors about a lost worker, nor for the end of its own server. */
 const INTERNAL_ERROR = 'XX000'
 const LOST_SERVER =
   /^(server closed the connection|no connection to the server|could not (receive data from|send data to) server|failure on connection|connection not open|lost synchronization|postmaster was shut down)/
@@ -42,7 +42,7 @@ const LOST_SERVER =
 export const isTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === TIMED_OUT
 
-/** Whether a statement failed because the database is unreachable or cannot serve it now: it may work later. */
+/** Whether a statement failed because the database is unreachable or cannot serve it now: a retry may work. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     if (error.code === INTERNAL_ERROR) return LOST_SERVER.test(error.message)

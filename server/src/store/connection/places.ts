@@ -3,7 +3,7 @@ import type { Merge } from './merge-answers.ts'
 
 // Some tables exist once: apps, catalogues, members, payments. Others belong to users and grow with them: users,
 // subscriptions, usage. Those live in a place, which is one schema unless an operator has added more (`store/cells/`).
-// Whoever works on them gets a handle from here, so that leaving the place out is a type error.
+// They are accessed through the handles defined here, so that omitting the place is a type error.
 
 type Queryable = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
 
@@ -12,13 +12,13 @@ export type HomeDb = Queryable & { readonly places: UserPlaces }
 
 declare const userTables: unique symbol
 
-/** The same, on which the names of user tables lead to those of the users concerned. */
+/** The same, where the names of user tables lead to those of the users concerned. */
 export type UserDb = HomeDb & { readonly [userTables]: true }
 
 /** The same in a transaction. */
 export type UserTx = UserDb & pg.PoolClient & { readonly places: SessionPlaces }
 
-/** The way to the tables of users. */
+/** Access to the tables of users. */
 interface UserPlaces {
   /** Whether some users are on another server, which no join, lock or key of this server reaches. */
   readonly acrossServers: boolean
@@ -29,7 +29,7 @@ interface UserPlaces {
   /** The same for a user known by uid. Null if there is no such user. */
   ofUid<T>(appId: string, uid: number, work: (db: UserDb) => Promise<T>): Promise<T | null>
 
-  /** The same for several users, together where they share a place. One result per item, in the order of the items. */
+  /** The same for several users, together if they share a place. One result per item, in the order of the items. */
   ofMany<Item, Result>(
     appId: string,
     items: readonly Item[],
@@ -37,7 +37,7 @@ interface UserPlaces {
     work: (db: UserDb, items: readonly Item[]) => Promise<readonly Result[]>,
   ): Promise<Result[]>
 
-  /** Reads in every place, or within `of` in that one, and merges the answers. */
+  /** Reads in every place, or within `of` in that one, and merges the results. */
   each<Answer, Result>(read: (db: UserDb) => Promise<Answer>, merge: Merge<Answer, Result>): Promise<Result>
 
   /** Writes in every place, all or nothing. */
@@ -49,7 +49,7 @@ interface UserPlaces {
   /** Moves a locked user whose id is about to change to the place of the new id. */
   rename(appId: string, uid: number, from: string, to: string): Promise<void>
 
-  // What foreign keys and triggers do here, and somebody has to do for users on another server:
+  // Done by foreign keys and triggers here, but not for users on another server:
 
   /** Locks what new subscriptions refer to until the transaction ends. */
   holdReferences(appId: string, packageIds: readonly string[], paid: PaidBy | null): Promise<void>
@@ -59,7 +59,7 @@ interface UserPlaces {
     before: readonly OwnBillingId[],
     after: readonly OwnBillingId[],
   ): Promise<void>
-  /** Keeps partitions of the ledger whose entries are about to change from being retired. */
+  /** Prevents the retirement of ledger partitions whose entries are about to change. */
   holdLedger(): Promise<void>
 }
 
@@ -73,13 +73,13 @@ export interface OwnBillingId {
   billingId: string | null
 }
 
-/** Which place each user is in; known to `store/cells/` alone. */
+/** Which place each user is in. Only `store/cells/` knows its content. */
 export interface PlaceLayout {
   readonly all: readonly { schema: string; remote: boolean }[]
   readonly buckets: readonly number[]
 }
 
-/** Of a connection: told where its transactions begin and end. */
+/** Of a connection, informed of the start and end of its transactions. */
 export interface SessionPlaces extends UserPlaces {
   of<T>(appId: string, userId: string, work: (tx: UserTx) => Promise<T>): Promise<T>
   ofUid<T>(appId: string, uid: number, work: (tx: UserTx) => Promise<T>): Promise<T | null>
@@ -90,16 +90,16 @@ export interface SessionPlaces extends UserPlaces {
     work: (tx: UserTx, items: readonly Item[]) => Promise<readonly Result[]>,
   ): Promise<Result[]>
 
-  /** `limited`: the transaction is tried again if it has to wait for admission to another server */
+  /** `limited`: the transaction is retried if it has to wait for admission to another server */
   begin(limited: boolean, admission: Admission | null): void
   end(): void
 }
 
-/** Of a pool: decides whether a transaction that failed may succeed when it is tried again. */
+/** Of a pool: decides whether a failed transaction may succeed when retried. */
 export interface PoolPlaces extends UserPlaces {
-  /** Waits for admission to a server that had too many transactions. Null: the error is about something else. */
+  /** Waits for admission to a server that had too many transactions. Null: the error has another cause. */
   admission(error: unknown): Promise<Admission | null>
-  /** Whether the error may come from outdated knowledge of the places, which is up to date now. */
+  /** Whether the error may be caused by an outdated layout, which has been refreshed. */
   refreshed(error: unknown): Promise<boolean>
 }
 
@@ -113,7 +113,7 @@ export interface PlacesFactory {
   ofSession(client: pg.PoolClient, pool: PoolPlaces): SessionPlaces
 }
 
-/** One schema for everything, as most installations have it. */
+/** One schema for everything, as in most installations. */
 class OnePlace implements PoolPlaces, SessionPlaces {
   readonly acrossServers = false
   readonly #db: UserTx
@@ -186,7 +186,7 @@ export const rowOf =
     return row
   }
 
-/** A condition that follows from a join: other servers are sent conditions, but no joins. */
+/** A condition that follows from a join: other servers receive conditions, but no joins. */
 export const implied = (db: HomeDb, condition: string): string =>
   db.places.acrossServers ? `and ${condition}` : ''
 

@@ -7,14 +7,14 @@ import { writeSettings } from './transaction-settings.ts'
 type Texts = (string | null)[]
 
 /**
- * A statement that is executed often: prepared once per connection, with rows returned as plain text. pg's own queries ask
- * for a description of the columns with every answer, which takes longer than reading a few rows, and make an object of
- * each row, which takes longer than reading many.
+ * A statement that is executed often: prepared once per connection, with rows returned as plain text. pg's own queries
+ * request a description of the columns with every result, which takes longer than reading a few rows, and create an
+ * object per row, which takes longer than reading many.
  */
 export class Prepared<Row extends Texts> {
   readonly #name: string
   readonly #text: string
-  /** the unnamed portal and the statement that is bound to it, as they stand in a message */
+  /** the unnamed portal and its statement, as in a message */
   readonly #portal: Buffer
 
   constructor(name: string, text: string) {
@@ -38,7 +38,7 @@ export class Prepared<Row extends Texts> {
       client.release()
       return rows
     } catch (error) {
-      // As pg does: whether the connection is still good is not known.
+      // As pg does: the connection may be broken.
       client.release(error as Error)
       throw error
     }
@@ -111,7 +111,7 @@ function bindAndExecute(portal: Buffer, values: Texts): Buffer {
   message.write('B')
   message.writeInt32BE(end - 1, 1)
   message.set(portal, 5)
-  // All values come as texts,
+  // All values are sent as text,
   message.writeInt16BE(0, head)
   message.writeInt16BE(values.length, head + 2)
   let at = head + 4
@@ -120,7 +120,7 @@ function bindAndExecute(portal: Buffer, values: Texts): Buffer {
     message.writeInt32BE(bytes, at)
     at += 4 + Math.max(bytes, 0)
   }
-  // and all columns are to.
+  // and all columns are returned as text.
   message.writeInt16BE(0, at)
   message.set(EXECUTE_AND_SYNC, end)
   return message

@@ -3,25 +3,25 @@ import pg from 'pg'
 import { CONNECT_TIMEOUT_MS } from '../../domain/limits.ts'
 import type { ServerAddress } from './server-addresses.ts'
 
-/** After a first server has answered that it accepts writes, how long the others have to say the same. */
+/** After a first server has responded that it accepts writes, how long to wait for the others. */
 const SECOND_OPINION_MS = 1_000
-/** A server that does not answer is asked again this often at most. */
+/** A server that does not respond is queried again this often at most. */
 const LOOK_AGAIN_MS = 2_000
 
-/** None of the servers accepts writes. It may be over soon: a failover takes its time. */
+/** None of the servers accepts writes, as during a failover. */
 export class NoPrimary extends Error {}
 
 /** A server that accepts writes. */
 interface WritableServer {
   address: ServerAddress
-  /** rises with every failover */
+  /** increases with every failover */
   timeline: number
 }
 
 /**
- * Of several servers, the one that accepts writes. All are asked at once, so that one that is frozen or cut off does not
- * hold up the others. Where two accept writes, an old primary has not noticed yet that it was replaced: a failover starts
- * a timeline with a higher number, and what has been seen of a later one rules out the earlier.
+ * Finds the one of several servers that accepts writes. All are queried at once, so that a frozen or unreachable one
+ * does not delay the others. If two accept writes, one is an old primary that was replaced: a failover starts a
+ * timeline with a higher number, and lower ones are ruled out.
  */
 export class Primary {
   readonly #addresses: readonly ServerAddress[]
@@ -38,7 +38,7 @@ export class Primary {
     this.#config = config
   }
 
-  /** Where to connect. */
+  /** The server to connect to. */
   find(): Promise<ServerAddress> {
     if (this.#current && !this.#doubtful) return Promise.resolve(this.#current.address)
     this.#looking ??= this.#look().finally(() => {
@@ -47,7 +47,7 @@ export class Primary {
     return this.#looking
   }
 
-  /** A connection that ends when another server becomes the primary. */
+  /** Ends the connection when another server becomes the primary. */
   watch(client: pg.Client, address: ServerAddress): void {
     this.#clients.set(client, address)
     const lost = () => {
@@ -56,7 +56,7 @@ export class Primary {
     client.once('end', () => this.#clients.delete(client)).once('error', lost)
   }
 
-  /** A connection failed, or does not answer: the next one is made after a look at all servers. */
+  /** A connection failed or does not respond: all servers are queried before the next one is opened. */
   doubt(): void {
     this.#doubtful = true
   }
@@ -69,7 +69,7 @@ export class Primary {
       this.#looked = false
     }, LOOK_AGAIN_MS).unref()
     this.doubt()
-    // Whoever connects next is told what is wrong.
+    // The next connection reports the error.
     await this.find().catch(() => {})
   }
 
@@ -115,7 +115,7 @@ async function ask(config: pg.ClientConfig, address: ServerAddress): Promise<num
   const client = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   pointTo(client, address)
   client.on('error', () => {})
-  // pg bounds the connection, not the answer.
+  // pg limits the time of connecting, not that of the response.
   const late = setTimeout(
     () => client.connection.stream.destroy(new Error('timeout expired')),
     CONNECT_TIMEOUT_MS,
@@ -130,7 +130,7 @@ async function ask(config: pg.ClientConfig, address: ServerAddress): Promise<num
   }
 }
 
-/** Makes a new client connect there, whatever its URL says. */
+/** Makes a new client connect there, whatever its URL is. */
 export function pointTo(client: pg.Client, { host, port }: ServerAddress): void {
   client.host = host
   client.port = port

@@ -1,8 +1,8 @@
 import { type Pool, type Tx, transaction } from './database.ts'
 
 /**
- * Reads with plans for any app: what PostgreSQL knows of one that has grown lately is that it has next to nothing, and a plan
- * for that takes longer than any answer may.
+ * Reads with generic plans. For an app that has just grown, PostgreSQL's statistics are outdated, and a plan based on
+ * them takes too long.
  */
 export function readAnyApp<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transaction(pool, async (tx) => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-// What PostgreSQL refused, and why.
+// Why PostgreSQL rejected a statement.
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
@@ -17,24 +17,27 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
-/** Of another server, Citus passes on the name in the message alone, with a number added, and of copied rows without the code. */
+/**
+ * For another server, Citus passes on the name in the message only, with a number added, and for copied rows without
+ * the code.
+ */
 const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
 
 /**
- * Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure, or an entry of the ledger
+ * Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure, or a ledger entry
  * whose partition was retired after it was numbered.
  */
 export const endedForAnother = (error: unknown): boolean =>
   (error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)) ||
   lacksPartition(error)
 
-/** The same error comes of a partition that is missing. That is a fault, which retries do not resolve. */
+/** A missing partition causes the same error. That is a fault, which retries do not resolve. */
 export const lacksPartition = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION && NO_PARTITION.test(error.message)
 
 const NO_PARTITION = /^no partition of relation "usage_ledger/
 
-/** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
+/** Whether the object a row refers to is gone: most likely it was just deleted, and a retry gives a better error. */
 export const refersToNothing = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION
 

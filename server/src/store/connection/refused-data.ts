@@ -7,7 +7,10 @@ import { isOutage } from './outage.ts'
  */
 const OF_THE_DATA = new Set(['21', '22', '23', '44', '54', 'P0', 'XX'])
 
-/** Whether PostgreSQL refused a statement because of some of its data: nothing was done, and the rest may pass alone. */
+/**
+ * Whether PostgreSQL rejected a statement because of some of its data: nothing was done, and the rest may succeed
+ * separately.
+ */
 export function refusesData(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError && OF_THE_DATA.has((error.code ?? '').slice(0, 2)) && !isOutage(error)

@@ -5,30 +5,30 @@ import type { Pool } from './database.ts'
 import type { HomeDb } from './places.ts'
 import { TIMELINE } from './primary.ts'
 
-/** Pools for the kinds of reads there are, all to the same server. */
+/** Pools for the kinds of reads, all to the same server. */
 interface ReadPools {
   pool: Pool
   lookups: Pool
   patient: Pool
 }
 
-/** How long a read waits for the replica to have what was committed before it. */
+/** How long a read waits for the replica to catch up. */
 const CATCH_UP_MS = 250
 const ASK_AGAIN_MS = 20
-/** A replica that lags, or does not answer, is left alone for this long. */
+/** A replica that lags or does not respond is not used for this long. */
 const REST_MS = 5_000
 
 interface WalPosition {
   lsn: string
   timeline: number
-  /** the timeline that the service has written down */
+  /** the timeline that the service has recorded */
   noted: number | null
   system: string
 }
 
 /**
- * A standby for reads that would otherwise burden the primary. It is used for a read only if it has replayed everything
- * that was committed before: nobody sees a list without what they have just changed, whichever process changed it.
+ * A standby for reads that would burden the primary. It is used for a read only if it has replayed everything committed
+ * before, so that nobody misses a change they have just made, in any process.
  */
 export class Replica {
   readonly #primary: Pool
@@ -45,11 +45,11 @@ export class Replica {
     this.#log = log
   }
 
-  /** Where to read; null: on the primary. */
+  /** The pools to read from; null: the primary. */
   async pools(): Promise<ReadPools | null> {
     if (this.#monotonic() < this.#restingUntil) return null
     const position = await walPosition(this.#primary)
-    // The note is to be found on the replica too, so this time it is too early.
+    // The recorded timeline must reach the replica too, so this read is too early.
     if (position.noted !== position.timeline) {
       await note(this.#primary, position.timeline)
       return null
@@ -68,7 +68,7 @@ export class Replica {
     return null
   }
 
-  /** For a while everything is read on the primary. */
+  /** Uses the primary for a while. */
   rest(complaint: string): void {
     this.#restingUntil = this.#monotonic() + REST_MS
     if (this.#complaint !== complaint)
@@ -76,7 +76,7 @@ export class Replica {
     this.#complaint = complaint
   }
 
-  /** Null once the replica has reached the position; otherwise what is wrong with it. */
+  /** Null once the replica has reached the position; otherwise the problem. */
   async #catchUp(position: WalPosition, late: AbortSignal): Promise<string | null> {
     const began = this.#monotonic()
     try {
@@ -111,8 +111,8 @@ async function note(primary: HomeDb, timeline: number): Promise<void> {
 }
 
 /**
- * A standby that did not follow a failover may be ahead of the new primary, with what that one never had: it lacks the
- * note of the new timeline.
+ * A standby that did not follow a failover may be ahead of the new primary, with data that one never had. It lacks the
+ * record of the new timeline.
  */
 async function replicaState(
   replica: HomeDb,

@@ -1,4 +1,4 @@
-/** Where a server of the database is reached: a host name or address, or the folder of its socket. */
+/** The address of a database server: a host name or address, or the folder of its socket. */
 export interface ServerAddress {
   host: string
   port: number
@@ -12,15 +12,15 @@ const URL_PARTS =
 const HOST = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>\d{0,5}))?$/
 
 interface ServerList {
-  /** the URL without them, as pg understands it */
+  /** the URL without them, as pg expects it */
   url: string
-  /** to choose the one from that accepts writes; none: there is no choice */
+  /** several servers to choose from; empty: there is no choice */
   servers: ServerAddress[]
 }
 
 /**
- * Reads a URL in libpq's format, with one server or several. One may be checked as well: `target_session_attrs`. A
- * string says what is wrong with the URL.
+ * Parses a URL in libpq's format, with one or several servers. Even a single one may be checked:
+ * `target_session_attrs`. A string is an error message.
  */
 export function readServers(text: string): ServerList | string {
   const parts = URL_PARTS.exec(text)?.groups

@@ -5,25 +5,24 @@ import { type Settings, TransactionSettings } from './transaction-settings.ts'
 
 /** Parts of pg's client that its types omit. */
 interface Inside {
-  /** of the server process, as the other side named it when it accepted the connection */
+  /** of the server process, as reported when it accepted the connection */
   processID: number
   getStartupConf(): Record<string, string>
 }
 
 /**
- * In the form in which PostgreSQL reports them: a pooler keeps these for each client, and compares the texts. A pooler
- * refuses most others in a startup packet.
+ * In the form in which PostgreSQL reports them: a pooler tracks these per client and compares the texts. It rejects
+ * most others in a startup packet.
  */
 const STARTUP = { TimeZone: 'UTC', DateStyle: 'ISO, MDY' }
 
 const READ_ONLY = '25006'
 
 interface ServiceClientConfig extends pg.ClientConfig {
-  /** of several servers, the one to connect to */
+  /** chooses among several servers */
   primary?: Primary
 }
 
-/** A connection of the service. */
 export class ServiceClient extends pg.Client {
   readonly primary: Primary | null
 
@@ -37,7 +36,7 @@ export class ServiceClient extends pg.Client {
     inside.getStartupConf = () => ({ ...startup(), ...STARTUP })
     this.primary = config?.primary ?? null
     // An error event without a listener ends the process. It may come in the packet that accepts the connection, before
-    // anybody has heard of this client. What is under way fails on its own.
+    // anyone has this client. Statements in progress fail by themselves.
     this.on('error', () => {})
     this.connection.on('errorMessage', ({ code }: { code?: string }) => {
       if (code === READ_ONLY) this.#leave()
@@ -75,14 +74,12 @@ export class ServiceClient extends pg.Client {
   }
 }
 
-/** Clients that have a pooler between them and PostgreSQL. */
+/** Clients behind a pooler. */
 const pooled = new WeakSet<pg.ClientBase>()
 
 export const isPooled = (client: pg.ClientBase): boolean => pooled.has(client)
 
-/**
- * Applies settings to all that is done on a new connection: to its session, or through a pooler to each transaction.
- */
+/** Applies settings to everything on a new connection: to its session, or through a pooler to each transaction. */
 export async function applySettings(client: pg.ClientBase, settings: Settings): Promise<void> {
   if (await setIfDirect(client, settings)) return
   pooled.add(client)
@@ -90,7 +87,7 @@ export async function applySettings(client: pg.ClientBase, settings: Settings): 
 }
 
 /**
- * Sets them for the session, unless there is a pooler. A pooler names a server process that does not exist, since the
+ * Sets them for the session, unless there is a pooler. A pooler reports a server process that does not exist, since the
  * real one changes.
  */
 export async function setIfDirect(client: pg.ClientBase, settings: Settings): Promise<boolean> {

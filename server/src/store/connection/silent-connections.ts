@@ -1,25 +1,25 @@
 import type { ClientBase, Connection } from 'pg'
 
 const LOOK_EVERY_MS = 500
-/** After so long without an answer, the server may be one that does not answer any more. */
+/** After this long without a response, the server may be gone. */
 const DOUBT_MS = 2_000
 
 /** Non-public parts of pg's client. */
 interface Inside {
   connection: Connection
-  /** false while a statement waits for its answer */
+  /** false while a statement waits for its result */
   readyForQuery?: boolean
 }
 
 interface Watched {
-  /** how many looks in a row have found a statement under way without news of it */
+  /** number of checks in a row that found a statement without news of it */
   silentLooks: number
   bytesRead: number
 }
 
 /**
- * Closes connections that have owed an answer for too long. A network that silently drops packets leaves a statement
- * waiting for as long as TCP retries, a quarter of an hour; PostgreSQL's own timeouts help only while its answers
+ * Closes connections that have not responded for too long. A network that silently drops packets leaves a statement
+ * waiting for as long as TCP retries, a quarter of an hour; PostgreSQL's own timeouts help only while its responses
  * arrive. This costs nothing per statement: one timer checks all connections.
  */
 export class SilentConnections {
@@ -28,7 +28,7 @@ export class SilentConnections {
   readonly #doubt: () => void
   readonly #timer: NodeJS.Timeout
 
-  /** `doubt` is called every now and then while an answer is overdue. */
+  /** `doubt` is called now and then while a response is overdue. */
   constructor(silenceMs: number, doubt: () => void) {
     this.#silenceMs = silenceMs
     this.#doubt = doubt

@@ -6,7 +6,7 @@ export type DatabaseSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'TOLLGATE
 
 type Line = (told: { message: string; setting: DatabaseSetting }) => string
 
-/** A pooler that gives transactions any server connection, but does not prepare statements there. */
+/** For a pooler that assigns any server connection to a transaction, but does not prepare statements there. */
 export const noPreparedStatements = (message: string, setting: DatabaseSetting): string =>
   `${setting} points to a connection pooler without support for prepared statements (${message}). Use PgBouncer 1.21 or later with max_prepared_statements above 0, or a direct connection.`
 
@@ -40,10 +40,7 @@ const TLS =
 
 const UNREACHABLE = /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EACCES|ENOENT)$/
 
-/**
- * One line that tells an operator why the database cannot be used; null for errors that are not the database's but
- * ours.
- */
+/** One line for the operator about why the database cannot be used; null for errors that are ours. */
 export function startProblem(error: unknown, setting: DatabaseSetting): StartError | null {
   if (!(error instanceof Error) || error instanceof StartError) return null
   const { code } = error as NodeJS.ErrnoException

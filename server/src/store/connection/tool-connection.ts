@@ -5,7 +5,7 @@ import { ONE_PLACE } from './places.ts'
 import { ServiceClient, setIfDirect } from './service-client.ts'
 import type { DatabaseSetting } from './start-problems.ts'
 
-/** The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. */
+/** Settings that COPY text depends on, and no time limit, because big tables take long. */
 const SETTINGS = {
   timezone: 'UTC',
   datestyle: 'ISO, YMD',
@@ -19,7 +19,7 @@ const SETTINGS = {
   synchronize_seqscans: 'off',
 }
 
-/** Connections for operators' tools. `searchPath` lets names lead to one of several cells. */
+/** Connections for operators' tools. `searchPath` selects one of several cells. */
 export function openToolPool(connection: Connection, setting: DatabaseSetting, searchPath?: string): Pool {
   const inCell = { search_path: searchPath ?? '', statement_timeout: String(PLACE_STATEMENT_MS) }
   const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, ...inCell }
@@ -47,19 +47,19 @@ class ToolPool extends pg.Pool {
   readonly places = ONE_PLACE.ofPool(this)
 }
 
-/** How often PostgreSQL looks, during a statement, whether whoever asked for it is still there. */
+/** How often PostgreSQL checks, during a statement, whether the client is still connected. */
 const LOOK_FOR_US_MS = 1_000
 const INVALID_VALUE = '22023'
 
 /**
- * Has PostgreSQL stop a statement soon after the process that asked for it is gone. Otherwise a statement that takes
- * minutes goes on, and the next attempt waits for rows that it will roll back.
+ * Makes PostgreSQL stop a statement soon after the client process is gone. Otherwise a statement that takes minutes
+ * continues, and the next attempt waits for rows that it will roll back.
  */
 async function endWithProcess(client: pg.ClientBase): Promise<void> {
   try {
     await client.query(`set client_connection_check_interval = ${LOOK_FOR_US_MS}`)
   } catch (error) {
-    // PostgreSQL on Windows cannot.
+    // PostgreSQL on Windows does not support it.
     if (!(error instanceof pg.DatabaseError) || error.code !== INVALID_VALUE) throw error
   }
 }

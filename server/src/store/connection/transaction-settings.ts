@@ -7,12 +7,12 @@ export type Settings = Readonly<Record<string, string>>
 const STATEMENT = 'tollgate_settings'
 
 /**
- * Settings that last for one transaction. A pooler gives each transaction any of its server connections, so whatever is
- * set for a session reaches strangers, or gets lost. These travel with the first statement, in the same round trip.
+ * Settings for one transaction. A pooler assigns any of its server connections to a transaction, so session settings
+ * would reach other clients or get lost. These are sent with the first statement, in the same round trip.
  */
 export class TransactionSettings {
   readonly #prepare: pg.QueryConfig
-  /** `set local` for each, in front of a text or behind its `begin` */
+  /** `set local` for each, before a text or after its `begin` */
   readonly #texts: string[]
 
   constructor(settings: Settings) {
@@ -73,7 +73,7 @@ export class TransactionSettings {
 /** Connections whose statements start with settings. */
 const attached = new WeakSet<Connection>()
 
-/** For named statements that write their own messages, to be called first. The only answer is a CommandComplete. */
+/** For named statements that write their own messages; called first. The only response is a CommandComplete. */
 export function writeSettings(connection: Connection, name: string): void {
   if (!attached.has(connection)) return
   writeBefore(connection)
@@ -81,8 +81,8 @@ export function writeSettings(connection: Connection, name: string): void {
 }
 
 /**
- * PgBouncer takes a name as used from its first Parse on, even if PostgreSQL refused the statement, and would refuse to
- * have it parsed again. Closing a name that is not in use does nothing.
+ * PgBouncer considers a name used from its first Parse on, even if PostgreSQL rejected the statement, and would not
+ * parse it again. Closing an unused name does nothing.
  */
 function forgetUnparsed(connection: Connection, name: string | undefined): void {
   const { parsedStatements } = connection as unknown as { parsedStatements: Record<string, string> }
@@ -108,10 +108,10 @@ function bind(statement: string): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** PostgreSQL refuses these in any transaction, and several statements in one text are one. */
+/** PostgreSQL rejects these in a transaction, and several statements in one text form one. */
 const ALONE = /^\s*(create|drop) index concurrently\b/i
 const BEGIN = /^\s*(begin|start transaction)\b/i
-/** Would subscribe whoever has the server connection next. */
+/** Would subscribe the next user of the server connection. */
 const LISTEN = /^\s*(un)?listen\b/i
 
 /** What pg's queries have and its types omit. */

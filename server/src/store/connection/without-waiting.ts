@@ -4,8 +4,8 @@ import { type Pool, type Tx, transactionOnce } from './database.ts'
 const [LOCK_NOT_AVAILABLE, CANCELLED, DEADLOCK] = ['55P03', '57014', '40P01']
 
 /**
- * Everybody waits behind a transaction that waits for such a lock: it must not wait for long. Of a server elsewhere all that
- * can be limited is how long it takes to answer.
+ * Others queue behind a transaction that waits for such a lock, so it must not wait for long. For another server, only
+ * the time of its response can be limited.
  */
 const PATIENCE = {
   here: { setting: `set local lock_timeout = '200ms'`, ended: [LOCK_NOT_AVAILABLE] },

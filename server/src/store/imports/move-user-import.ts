@@ -6,12 +6,12 @@ import { violates } from '../connection/refusals.ts'
 import { BILLING_ID_TAKEN } from '../users/users.ts'
 import type { ImportOutcome } from './user-import-rows.ts'
 
-/** A direction through the rows of an import: apply the new values, or restore the former ones. */
+/** A direction through the rows of an import: apply the new values, or restore the previous ones. */
 interface Way {
   has: 'old' | 'new'
   gets: 'old' | 'new'
   refused: ImportOutcome
-  /** the columns for its progress, and for how many rows were changed and skipped */
+  /** columns for its progress and its numbers of changed and skipped rows */
   to: string
   counts: [done: string, refused: string]
 }
@@ -24,9 +24,9 @@ const WAYS = {
 export type WayThrough = keyof typeof WAYS
 
 /**
- * Moves the next rows; false when there are no more. A user changed since the import was staged is left alone, and so
- * is one whose billing id now belongs to another, or is being charged. Only these rows are marked: the rest are known by their line, and a
- * write for each would cost as much as the change itself.
+ * Applies the next rows; false if there are no more. A user changed since the import was staged is skipped, and so is
+ * one whose billing id now belongs to another, or is being charged. Only skipped rows are marked: the others are known
+ * by their line, and a write for each would cost as much as the change itself.
  */
 export async function moveRows(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function moveRows(
   limit: number,
 ): Promise<boolean> {
   const { to } = WAYS[way]
-  // Another process working on this import waits here, then continues from the new position.
+  // Another process that works on this import waits here, then continues from the new position.
   const { rows } = await tx.query<{ to: number }>(
     `select ${to} as to from user_import where app_id = $1 and id = $2 for update`,
     [appId, importId],
@@ -49,7 +49,7 @@ type Next = readonly [appId: string, importId: string, after: number, limit: num
 
 /**
  * Joined by the app column of `next`, not by the parameter: to the planner, an app that has grown since the last
- * statistics looks like a few users, and it would scan all of them for each row.
+ * statistics has only a few users, and it would scan all of them for each row.
  */
 const nextRows = ({ has, gets }: Way, owners: string) => `
   select r.app_id, r.import_id, r.line, r.user_uid, r.${has}_email as has_email, r.${has}_billing_id as has_billing_id,
@@ -67,7 +67,7 @@ const moving = (next: string) => `
     and u.billing_id is not distinct from n.has_billing_id
   returning n.line`
 
-/** Marks those of `next` that are not among `moved`, and notes how far it went. */
+/** Marks the rows of `next` that are not among `moved`, and stores the progress. */
 const noting = ({ refused, to, counts }: Way) => `
   refused as (
     update user_import_row r set outcome = '${refused}',

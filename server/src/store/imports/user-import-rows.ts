@@ -36,7 +36,7 @@ export interface UserImportRow {
   newBillingId: string | null
 }
 
-/** A row with a user and the values to set; `set…` false leaves a value alone. */
+/** A row with a user and the values to set; with `set…` false, a value is not changed. */
 export interface StagedRow {
   line: number
   id: string
@@ -55,8 +55,8 @@ interface Staged {
 }
 
 /**
- * Stores the rows beside their users' current values, and counts the outcomes. A row is skipped if an earlier one names
- * the same user, or gives its billing id to another.
+ * Stores the rows with their users' current values, and counts the outcomes. A row is skipped if an earlier one has the
+ * same user, or gives its billing id to another.
  */
 export async function stageRows(
   db: HomeDb,
@@ -142,7 +142,7 @@ export async function insertBadRows(
   )
 }
 
-/** Which of these users an earlier row of the import already names. */
+/** Users that an earlier row of the import already contains. */
 export async function usersInImport(
   db: HomeDb,
   appId: string,
@@ -157,7 +157,7 @@ export async function usersInImport(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A row to be changed is stored as CHANGE; the import's progress says whether that is done or undone. */
+/** A row to be changed is stored as CHANGE; the import's progress shows whether that is done or undone. */
 const APPLIED = 'r.line <= i.applied_to'
 const UNDONE = 'r.line <= i.undone_to'
 const OUTCOME = `case when r.outcome <> 'CHANGE' then r.outcome when ${UNDONE} then 'UNDONE'
@@ -177,8 +177,8 @@ function havingOutcome(outcome: ImportOutcome): string {
 }
 
 /**
- * Whether a bad row, which knows a user by id alone, is of an import that began while the id was theirs. The parameters
- * from `$first` on are those of `knownTimes`.
+ * Whether a bad row, which has only the id of a user, is of an import that began while the id was theirs. The
+ * parameters from `$first` on are those of `knownTimes`.
  */
 export const isBadRowOf = (row: string, first: number) =>
   `${row}.user_uid is null and ${row}.user_id = any($${first}) and exists (select from user_import i
@@ -192,7 +192,7 @@ export const knownTimes = (knownAs: readonly KnownAs[]) => [
   knownAs.map(({ until }) => (until === null ? null : timestamp(until))),
 ]
 
-/** Deletes the next rows after that line; returns the last, or null when there are no more. */
+/** Deletes the next rows after that line; returns the last one, or null if there are no more. */
 export async function deleteRows(
   db: HomeDb,
   appId: string,

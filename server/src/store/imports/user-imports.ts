@@ -30,11 +30,11 @@ export interface UserImport {
   kept: number
 }
 
-/** A worker on an import reports more often than this: see `touchImport`. */
+/** An import in progress reports more often than this: see `touchImport`. */
 const ALIVE = `touched_at > now() - interval '1 minute'`
 /**
- * A file is lost with the process that read it; what it was to change can be continued. Both are shown, not stored: a
- * slow process may still go on.
+ * A file is lost with the process that read it; its changes can be continued. Both states are derived, not stored,
+ * because a slow process may still continue.
  */
 const UNDER_WAY = `state in ('READING', 'APPLYING', 'UNDOING')`
 const LEFT = `${UNDER_WAY} and not ${ALIVE}`
@@ -50,7 +50,7 @@ const SELECT = `select id, case when ${LEFT} then ${STATE_LEFT} else state end a
   bytes_read as "bytesRead", rows, bad, unchanged, changed, applied, refused, undone, kept
   from user_import where not dropped`
 
-/** False when the id is taken. */
+/** False: the id is taken. */
 export async function insertUserImport(
   db: HomeDb,
   appId: string,
@@ -64,7 +64,7 @@ export async function insertUserImport(
   return rowCount === 1
 }
 
-/** Removes all but the last `keep` from the list, and those still at work; their rows are deleted later. */
+/** Removes all but the last `keep` from the list, except those in progress; their rows are deleted later. */
 export async function dropImports(db: HomeDb, appId: string, keep: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update user_import set dropped = true where app_id = $1 and not dropped and seq <= (
@@ -90,7 +90,7 @@ export async function listUserImports(db: HomeDb, appId: string): Promise<UserIm
   return rows
 }
 
-/** With `from`: only if it is still in that state, since another process may have taken the work over. */
+/** With `from`: only if it is still in that state, since another process may have taken over. */
 export async function setImportState(
   db: HomeDb,
   appId: string,

@@ -16,10 +16,10 @@ export interface Jobs {
   reconcile: { which: 'due' | 'all' }
 }
 
-/** Attempts before a job is given up: about a day, with growing pauses. */
+/** Attempts before a job fails for good: about a day, with growing pauses. */
 const JOB_ATTEMPTS = 19
 
-/** Queues a job, which runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
+/** Queues a job that runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
 export async function addJob<Name extends keyof Jobs>(
   db: HomeDb,
   name: Name,
@@ -45,8 +45,8 @@ export async function addJobs<Name extends keyof Jobs>(
 }
 
 /**
- * Queues a job for the next multiple of that many seconds. All processes compute the same time and key, so it runs
- * once, however many ask for it.
+ * Queues a job for the next multiple of this many seconds. All processes compute the same time and key, so it runs
+ * once.
  */
 export async function addJobForTurn<Name extends keyof Jobs>(
   db: HomeDb,
@@ -69,8 +69,8 @@ export interface WorkerBeat {
 }
 
 /**
- * Reports these workers as alive and returns the numbers of all. Numbers start at random, so that a worker taken for
- * dead that comes back is not mistaken for its former self.
+ * Reports these workers as alive and returns the numbers of all. Numbers start at random, so that a worker that was
+ * considered dead and comes back is not mistaken for its former self.
  */
 export async function beat(db: HomeDb, ids: readonly string[]): Promise<WorkerBeat[]> {
   await db.query(
@@ -91,7 +91,7 @@ export async function forgetWorkers(db: HomeDb, ids: readonly string[]): Promise
   )
 }
 
-/** Frees the jobs of workers whose number has not changed since it was seen; the others are alive after all. */
+/** Frees the jobs of workers whose number has not changed since it was read; the others are alive after all. */
 export async function freeJobsOf(db: HomeDb, dead: readonly WorkerBeat[]): Promise<void> {
   await db.query(
     `with gone as (delete from job_worker w using unnest($1::text[], $2::bigint[]) as d (id, beats)
@@ -109,7 +109,7 @@ export async function hasJobs(db: HomeDb): Promise<boolean> {
   return rows[0]?.both === true
 }
 
-/** Frees all locked jobs: for a start that finds no other process alive. */
+/** Frees all locked jobs, for a start without other processes. */
 export async function freeAllJobs(db: HomeDb): Promise<void> {
   await db.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
@@ -119,8 +119,8 @@ export async function freeAllJobs(db: HomeDb): Promise<void> {
 }
 
 /**
- * Frees jobs locked for so long that nobody will come back for them: their worker died before it reported a number.
- * graphile-worker itself would wait four hours.
+ * Frees jobs that were locked for so long that their worker must be dead, before it reported a number. graphile-worker
+ * itself would wait four hours.
  */
 export async function freeStrandedJobs(db: HomeDb, minutes: number): Promise<void> {
   await db.query(

@@ -2,8 +2,8 @@ import type { Tx } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 /**
- * Deletes at most `limit` rows older than `seconds`; returns how many. The oldest come first, by an index that exists
- * for another purpose where possible, so that a table without old rows costs a page or two.
+ * Deletes at most `limit` rows older than `seconds`; returns their number. The oldest come first, by an index that
+ * exists for another purpose if possible, so that a table without old rows costs a page or two.
  */
 export type Prune = (db: HomeDb, seconds: number, limit: number) => Promise<number>
 
@@ -16,7 +16,7 @@ const pruneBy =
 
 const CUTOFF = 'now() - make_interval(secs => $1)'
 
-/** By app and kind of who acted: applications write far more than people, and are kept for another time. */
+/** By app and kind of actor: applications write far more than people, and have another retention. */
 const pruneAuditOf = (kinds: string) =>
   pruneBy(
     `delete from audit_entry d using (
@@ -34,7 +34,7 @@ const pruneAuditOf = (kinds: string) =>
 export const pruneAudit = pruneAuditOf(`'MEMBER', 'VISITOR'`)
 export const pruneApiAudit = pruneAuditOf(`'API_KEY', 'PROVIDER'`)
 
-/** Pending notices, and failed ones that nobody has dealt with, are kept however old. */
+/** Pending events, and failed ones that nobody has handled, are kept. */
 export const pruneNotices = pruneBy(
   `delete from notice n using (
      select a.id as app_id, oldest.seq from app a cross join lateral (
@@ -47,8 +47,8 @@ export const pruneNotices = pruneBy(
 )
 
 /**
- * Closed links, with the sandbox's records of them. A paid one is kept while a notice that came after it is not done:
- * retrying that notice may need the link. That of a one-off purchase stays: what it sold may be refunded years later.
+ * Closed links, with the sandbox's data. A paid one is kept while a later event is not done, since retrying the event
+ * may need the link. A one-off purchase is kept: it may be refunded years later.
  */
 export const pruneCheckouts = pruneBy(
   `with old as (
@@ -73,7 +73,7 @@ export const pruneFeatureActivity = pruneBy(
      select ctid from feature_activity where hour < ${CUTOFF} order by hour limit $2))`,
 )
 
-/** The last minute with checks is kept: it tells the dashboard that the app has ever made one. */
+/** The last minute with checks is kept: it shows the dashboard that the app has ever made one. */
 export const pruneActivity = pruneBy(
   `delete from activity d using (
      select a.id as app_id, oldest.minute from app a cross join lateral (
@@ -84,7 +84,7 @@ export const pruneActivity = pruneBy(
    where (d.app_id, d.minute) = (old.app_id, old.minute)`,
 )
 
-/** Expired answers to mutations with an idempotency key. */
+/** Expired responses of mutations with an idempotency key. */
 export const pruneReceipts = pruneBy(
   `delete from idempotency where ctid = any(array(
      select ctid from idempotency where created_at < ${CUTOFF} order by created_at limit $2))`,

@@ -2,8 +2,8 @@ import { type Pool, type Tx, transactionOnce } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 // The ledger is partitioned by ranges of `seq`, one block of 2^40 each. A block is opened by moving the sequence to its
-// start. Nobody has to wait for that, and no entry is ever without a partition, however long nobody opens the next: the
-// current one goes on. `recorded_at` would not do: an app with a test clock records at any time.
+// start. Nobody waits for that, and no entry is ever without a partition: until the next one is opened, the current one
+// is used. `recorded_at` would not work: an app with a test clock records at any time.
 
 const BLOCK = 2 ** 40
 /** `seq` stays below 2^53, where a number is exact: enough for 600 years of months. */
@@ -31,7 +31,7 @@ export async function attachedBlocks(db: HomeDb): Promise<number[]> {
 /** The ledgers of all cells are numbered by the first one's sequence. */
 const SEQUENCE = `(select coalesce(pg_get_serial_sequence('usage_ledger', 'seq'), pg_get_serial_sequence('c0.usage_ledger', 'seq')))`
 
-/** The block that entries go to, and whether it has had any. */
+/** The block of new entries, and whether it has any. */
 export async function currentBlock(db: HomeDb): Promise<{ block: number; isEmpty: boolean }> {
   const { rows: named } = await db.query<{ sequence: string }>(`select ${SEQUENCE} as sequence`)
   const { rows } = await db.query<{ last: number; used: boolean }>(
@@ -42,9 +42,7 @@ export async function currentBlock(db: HomeDb): Promise<{ block: number; isEmpty
   return { block, isEmpty: !used && last % BLOCK <= 1 }
 }
 
-/**
- * Creates a partition. Attaching a table, unlike creating it as a partition, does not stop those who write to the others.
- */
+/** Creates a partition. Attaching a table, unlike creating it as a partition, does not block writers of the others. */
 export async function createPartition(tx: Tx, block: number): Promise<void> {
   const from = block === 0 ? 'minvalue' : block * BLOCK
   const name = partitionName(block)
@@ -62,7 +60,7 @@ async function tryLock(tx: Tx): Promise<boolean> {
   return rows[0]?.locked === true
 }
 
-/** Has a partition ready for the current block and the next, and the list of partitions agree with what there is. */
+/** Prepares partitions for the current block and the next, and updates the list of partitions. */
 export async function preparePartitions(pool: Pool): Promise<void> {
   await transactionOnce(pool, async (tx) => {
     if (!(await tryLock(tx))) return
@@ -70,11 +68,11 @@ export async function preparePartitions(pool: Pool): Promise<void> {
     const attached = await attachedBlocks(tx)
     const wanted = new Set([block, Math.min(block + 1, LAST_BLOCK)])
     const missing = [...wanted].filter((one) => !attached.includes(one))
-    // The list first, then the tables, as those who move users lock them.
+    // The list first, then the tables: the lock order of moves of users.
     await tx.query(`insert into ledger_partition (block) select unnest($1::int[]) on conflict do nothing`, [
       [...attached, ...missing],
     ])
-    // Whoever moved the sequence here may have been killed before noting it.
+    // The process that moved the sequence here may have been killed before recording it.
     await tx.query(`update ledger_partition set opened_at = now() where opened_at is null and block <= $1`, [
       block,
     ])
@@ -82,7 +80,7 @@ export async function preparePartitions(pool: Pool): Promise<void> {
   })
 }
 
-/** For restored rows: has the partitions that the restored list names, and no retired ones. */
+/** For a restore: creates the partitions of the restored list, except retired ones. */
 export async function restorePartitions(tx: Tx): Promise<void> {
   const attached = await attachedBlocks(tx)
   const { rows } = await tx.query<{ block: number; retired: boolean }>(
@@ -96,8 +94,8 @@ export async function restorePartitions(tx: Tx): Promise<void> {
 
 /**
  * Opens the next partition if the current one has entries and is older than `seconds`; returns its block. Moving the
- * sequence cannot be rolled back, so the partition exists by then, and what is killed before it is noted is noted by
- * whoever prepares partitions next.
+ * sequence cannot be rolled back, so the partition exists by then. If the process is killed before recording it,
+ * `preparePartitions` does so.
  */
 export async function openPartition(pool: Pool, seconds: number): Promise<number | null> {
   return transactionOnce(pool, async (tx) => {
@@ -118,16 +116,16 @@ export async function openPartition(pool: Pool, seconds: number): Promise<number
 export interface LedgerPartition {
   block: number
   openedAt: number | null
-  /** when the next one was opened, since when no entry comes here; null: not yet */
+  /** when the next one was opened, after which it gets no entries; null: not yet */
   closedAt: number | null
   retiredAt: number | null
-  /** of a retired one, its entries; of another, an estimate; null: it is on another server, which gives none */
+  /** for a retired one, its entries; otherwise an estimate; null: it is on another server, which gives none */
   entries: number | null
   bytes: number
   file: string | null
 }
 
-/** All partitions, retired ones too, oldest first. */
+/** All partitions, including retired ones, oldest first. */
 export async function ledgerPartitions(db: HomeDb): Promise<LedgerPartition[]> {
   const isRemote = (await remoteLedger(db)) !== null
   const size = isRemote

@@ -36,7 +36,7 @@ export async function ledgerOfUser(
   return db.places.each(ask, anyRows())
 }
 
-/** How many of a user's entries of these features are no longer in the ledger: their partition was retired. */
+/** Number of a user's entries of these features whose partition was retired. */
 export async function countRetiredEntries(
   db: HomeDb,
   appId: string,

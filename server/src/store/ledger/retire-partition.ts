@@ -4,15 +4,14 @@ import type { HomeDb } from '../connection/places.ts'
 import { withoutWaiting } from '../connection/without-waiting.ts'
 import { partitionName } from './ledger-partitions.ts'
 
-// A partition is retired when its entries are replaced by their sums in `ledger_base`. The sums are made beforehand; that
-// they count and the entries are gone becomes true at one moment, with the commit of one short transaction. So at every
-// moment a counter equals the sums of retired partitions plus the entries of the others.
-//
-// The ledger of a cell on another server is retired in the same way, by statements that Citus passes on. What differs is how
-// others are kept from changing it unnoticed:
-// - There are no triggers: who deletes entries, or moves users, says so (`hold-ledger.ts`).
-// - Entries are numbered before they are sent there, so that one may come at any time after the next partition was opened.
-//   Whoever writes entries looks afterwards whether their partition is being retired, and is refused then (`remote-cells.ts`).
+// Retiring a partition replaces its entries by their sums in `ledger_base`. The sums are computed beforehand; then one
+// short transaction makes them count and removes the entries. So a counter always equals the sums of retired partitions
+// plus the entries of the others.
+// The ledger of a cell on another server is retired in the same way, by statements that Citus passes on. The difference
+// is how concurrent changes are detected:
+// - There are no triggers: transactions that delete entries or move users declare it (`hold-ledger.ts`).
+// - Entries are numbered before they are sent there, so one may arrive at any time after the next partition was opened.
+// Writers check afterwards whether the partition is being retired, and fail if so (`remote-cells.ts`).
 
 /** False: another process is retiring. An operator's tool holds the same lock for its session. */
 export async function tryLockRetirement(tx: Tx): Promise<boolean> {
@@ -22,7 +21,7 @@ export async function tryLockRetirement(tx: Tx): Promise<boolean> {
   return rows[0]?.locked === true
 }
 
-/** False: another tool or a service is at it. */
+/** False: another tool or a service is retiring. */
 export async function holdRetirement(client: HomeDb): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>(
     `select pg_try_advisory_lock(hashtext('tollgate ledger retirement')) as held`,
@@ -30,7 +29,7 @@ export async function holdRetirement(client: HomeDb): Promise<boolean> {
   return rows[0]?.held === true
 }
 
-/** Blocks that were closed more than `seconds` ago and still have their entries, oldest first. */
+/** Blocks closed more than `seconds` ago that still have their entries, oldest first. */
 export async function blocksToRetire(db: HomeDb, seconds: number): Promise<number[]> {
   const { rows } = await db.query<{ block: number }>(
     `select block from (select *, lead(opened_at) over (order by block) as closed_at from ledger_partition) p
@@ -40,9 +39,9 @@ export async function blocksToRetire(db: HomeDb, seconds: number): Promise<numbe
   return rows.map(({ block }) => block)
 }
 
-/** Asked of a row of it: on another server the table has another name. */
+/** Queried through a row of it: on another server the table has another name. */
 const ofTable = (block: number, value: string) => `(select ${value} from ${partitionName(block)} limit 1)`
-/** Which file it is, on which server: 32 bits of a hash. */
+/** Identifies its file and server: 32 bits of a hash. */
 const FILE = (block: number) =>
   ofTable(
     block,
@@ -53,8 +52,8 @@ const PAGES = (block: number) =>
   `coalesce(${ofTable(block, `pg_relation_size(tableoid) / current_setting('block_size')::int`)}, 0)`
 
 /**
- * Marks a partition as being retired, so that a change of its entries is noticed from now on. What an earlier attempt did
- * is kept unless something changed since: entries were deleted, or the table was rewritten. False: it is retired.
+ * Marks a partition as being retired, so that changes of its entries are detected from now on. The work of an earlier
+ * attempt is kept unless entries were deleted since, or the table was rewritten. False: it is retired.
  */
 export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
   if (!(await holdUnretired(tx, block))) return false
@@ -72,7 +71,7 @@ export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
   return true
 }
 
-/** Whether nobody has deleted entries of a partition that is being retired, or retired it. */
+/** Whether no entries of a partition that is being retired were deleted, and it was not retired. */
 export async function isUntouched(db: HomeDb, block: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from ledger_partition where block = $1 and retired_at is null and changes = 0`,
@@ -93,7 +92,7 @@ async function holdUnretired(tx: Tx, block: number): Promise<boolean> {
 /** Transactions that may be writing to the ledger, or to anything else on the other server that has it. */
 export async function ledgerWriters(db: HomeDb, remote: string | null): Promise<string[]> {
   if (remote !== null) {
-    // From here on everybody there sees what this server has committed.
+    // From here on, everyone there sees what this server has committed.
     await awaitCommits(db, remote)
     const { rows } = await db.query<{ ids: string[] }>(
       `select array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x) as ids from ledger_partition limit 1`,
@@ -127,7 +126,7 @@ export async function sumUp(tx: Tx, block: number, pagesAtOnce: number = PAGES_A
        do update set delta = ledger_base.delta + excluded.delta, entries = ledger_base.entries + excluded.entries`,
     [block, `(${from},0)`, `(${to},0)`],
   )
-  // Last, as whoever deletes entries waits for this row.
+  // Last, because transactions that delete entries wait for this row.
   const { rowCount } = await tx.query(
     `update ledger_partition set pages_summed = $3
      where block = $1 and pages_summed = $2 and ${IS_UNCHANGED(block)}`,
@@ -150,7 +149,7 @@ async function extentOf(db: HomeDb, block: number): Promise<{ from: number; page
 
 export const pagesOf = async (db: HomeDb, block: number): Promise<number> => (await extentOf(db, block)).pages
 
-/** All that a partition counted, exactly. */
+/** Exact totals of a partition. */
 export interface Totals {
   entries: bigint
   delta: bigint
@@ -192,14 +191,14 @@ export async function mayMoveUsers(tx: HomeDb): Promise<boolean> {
   return rows[0]?.may === true
 }
 
-/** Where the entries went. */
+/** The file with the entries. */
 export interface Filed {
   file: string
   sha256: string
 }
 
 /**
- * Replaces the entries by their sums. `busy`: the ledger was in use for longer than its writers can be kept waiting;
+ * Replaces the entries by their sums. `busy`: the ledger was in use for longer than its writers can be blocked;
  * `changed`: entries were deleted since.
  */
 export async function finishRetiring(
@@ -211,12 +210,12 @@ export async function finishRetiring(
 ): Promise<'retired' | 'changed' | 'busy'> {
   let outcome: 'retired' | 'changed' = 'changed'
   const done = await withoutWaiting(pool, remote === null ? 'here' : 'elsewhere', async (tx) => {
-    // In the order in which a deletion locks them, by its trigger or by `holdLedger`.
+    // In the lock order of a deletion, by its trigger or by `holdLedger`.
     if (remote === null) await tx.query('lock table only usage_ledger in access exclusive mode')
     if (!(await holdUnretired(tx, block))) return
     if (remote !== null) {
-      // Otherwise Citus looks, after it has dropped a table, for others that it need not know any more, and locks
-      // `remote_work` for that, which all others hold who write on other servers.
+      // Otherwise, after dropping a table, Citus looks for others that it no longer needs to know, and locks
+      // `remote_work`, which all writers on other servers hold.
       await tx.query('set local citus.enable_local_reference_table_foreign_keys = off')
       await tx.query('lock table usage_ledger in access exclusive mode')
     }

@@ -1,7 +1,7 @@
 import { MAX_FAILED_SIGN_INS } from '../../domain/limits.ts'
 import type { Tx } from '../connection/database.ts'
 
-/** Whose password was wrong, and where the try came from; null: of no account there is. */
+/** The account with the wrong password, and the source; null: no such account. */
 interface FailedSignIn {
   member: { id: number; email: string } | null
   source: string
@@ -10,9 +10,9 @@ interface FailedSignIn {
 const LATELY = `app_id = '' and operation = 'signInFailed' and at > now() - interval '1 hour'`
 
 /**
- * Notes a failed sign-in in the audit log: one entry an hour for each account and source, with a count. A stranger must
- * not be able to fill the table, so that past a number of entries the sources are left out; and what was typed in place
- * of an account that does not exist is not kept, since it may be a password, or somebody's private address.
+ * Records a failed sign-in in the audit log: one entry an hour for each account and source, with a count. A stranger
+ * must not be able to fill the table, so beyond a number of entries the sources are omitted. Input that is not an
+ * existing account is not stored, since it may be a password or a private address.
  */
 export async function noteFailedSignIn(tx: Tx, { member, source }: FailedSignIn): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate failed sign-ins'))`)

@@ -9,7 +9,7 @@ export interface Member {
   createdAt: number
   /** of one of their sessions; null: they have none */
   lastSeenAt: number | null
-  /** how many browsers they are signed in with, where that is counted */
+  /** number of browsers they are signed in with, if counted */
   sessions?: number
 }
 
@@ -38,7 +38,7 @@ export async function listMembers(db: HomeDb): Promise<Member[]> {
   return rows
 }
 
-/** Creates the first member, the owner. Null when there already is one. */
+/** Creates the first member, the owner. Null: there is one already. */
 export async function insertFirstMember(
   db: HomeDb,
   email: string,
@@ -48,7 +48,7 @@ export async function insertFirstMember(
   return (await hasMembers(db)) ? null : insertMember(db, email, passwordHash, 'OWNER')
 }
 
-/** Null when the address is taken. */
+/** Null: the address is taken. */
 export async function insertMember(
   db: HomeDb,
   email: string,
@@ -63,7 +63,7 @@ export async function insertMember(
   return rows[0] ?? null
 }
 
-/** Members, and those who may become one. */
+/** Members and open invitations. */
 export async function countPeople(db: HomeDb, now: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select (select count(*) from member) + (select count(*) from invitation where expires_at > $1) as count',
@@ -72,7 +72,7 @@ export async function countPeople(db: HomeDb, now: number): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Changes that depend on the number of owners or members are serialised. */
+/** Serialises changes that depend on the number of owners or members. */
 export async function lockMembers(db: HomeDb): Promise<void> {
   await db.query(`lock table member in share row exclusive mode`)
 }
@@ -90,7 +90,7 @@ export async function setPassword(db: HomeDb, id: number, passwordHash: string):
   await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
 }
 
-/** False when the password has been changed in between. */
+/** False: the password has been changed in the meantime. */
 export async function replacePasswordHash(
   db: HomeDb,
   id: number,
@@ -158,7 +158,7 @@ export async function deleteInvitationsBy(db: HomeDb, email: string): Promise<vo
   await db.query(`delete from invitation where invited_by = $1`, [email])
 }
 
-/** False when there is none: of two concurrent uses, one gets false. */
+/** False: there is none. Of two concurrent uses, one gets false. */
 export async function deleteInvitation(db: HomeDb, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from invitation where id = $1`, [id])
   return rowCount === 1

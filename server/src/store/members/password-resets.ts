@@ -19,7 +19,7 @@ export async function putPasswordReset(db: HomeDb, reset: PasswordReset, hash: B
   )
 }
 
-/** The member a link is for; null when there is no such link, or no longer. */
+/** The member of a link; null: the link does not exist or has expired. */
 export async function memberOfReset(
   db: HomeDb,
   hash: Buffer,
@@ -33,7 +33,7 @@ export async function memberOfReset(
   return rows[0] ?? null
 }
 
-/** Uses a link up; of two concurrent uses, one gets false. */
+/** Uses up a link; of two concurrent uses, one gets false. */
 export async function takePasswordReset(db: HomeDb, hash: Buffer, now: number): Promise<boolean> {
   const { rowCount } = await db.query(`delete from password_reset where hash = $1 and expires_at > $2`, [
     hash,

@@ -14,14 +14,17 @@ export interface Session {
 interface NewSession {
   hash: Buffer
   memberId: number
-  /** that they came in with, hashed */
+  /** the password they signed in with, hashed */
   passwordHash: string
   now: number
   expiresAt: number
   userAgent: string | null
 }
 
-/** False when the member is gone, or has another password by now; who sets one waits for this, then ends the session. */
+/**
+ * False: the member is gone, or has another password by now. A transaction that sets one waits for this, then ends the
+ * session.
+ */
 export async function insertSession(db: HomeDb, session: NewSession): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into session (hash, member_id, created_at, last_seen_at, expires_at, user_agent)
@@ -69,7 +72,7 @@ export async function deleteSession(db: HomeDb, hash: Buffer): Promise<void> {
   await db.query(`delete from session where hash = $1`, [hash])
 }
 
-/** False when the member has no such session. */
+/** False: the member has no such session. */
 export async function deleteSessionById(db: HomeDb, memberId: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query(`delete from session where member_id = $1 and id = $2`, [memberId, id])
   return rowCount === 1

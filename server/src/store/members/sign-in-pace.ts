@@ -11,8 +11,8 @@ export interface Pace {
 const CLOCK_SKEW_MS = 10 * 60 * 1000
 
 /**
- * Takes one try from a source, or returns the milliseconds to wait if none is left. It is one statement, so that
- * concurrent tries of all processes are counted one by one. A time further ahead than tries could have put it was
+ * Takes one attempt from a source, or returns the milliseconds to wait if none is left. It is one statement, so that
+ * concurrent attempts of all processes are counted one by one. A time further ahead than attempts could have put it was
  * written before the clock was set back, and is ignored.
  */
 export async function takeTry(db: HomeDb, source: Buffer, now: number, pace: Pace): Promise<number> {
@@ -44,7 +44,7 @@ export async function takeTry(db: HomeDb, source: Buffer, now: number, pace: Pac
   return row.taken ? 0 : Math.max(row.fullAt + everyMs - emptyAt, 1)
 }
 
-/** Returns a try that turned out not to be a guess. */
+/** Returns an attempt that turned out not to be a guess. */
 export async function giveTryBack(db: HomeDb, source: Buffer, { everyMs }: Pace): Promise<void> {
   await db.query(`update sign_in_pace set full_at = full_at - $2::interval where source = $1`, [
     source,

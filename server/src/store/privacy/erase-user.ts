@@ -5,10 +5,10 @@ import type { HomeDb, OwnBillingId, UserDb } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 import type { UserRow } from '../users/users.ts'
 
-// Deletes a user for good. What was used stays, under a number that no longer leads to anybody: a counter still equals
-// the sum of its ledger rows.
+// Deletes a user permanently. Usage stays, under a number that no longer identifies anyone: a counter still equals the
+// sum of its ledger rows.
 
-/** A user with everything that the deletion needs to know. */
+/** A user with everything that the deletion needs. */
 export interface ErasableUser extends UserRow {
   createdAt: number
   formerIds: { id: string; until: number }[]
@@ -25,13 +25,13 @@ export async function findErasableUser(db: HomeDb, appId: string, id: string): P
   return rows[0] ?? null
 }
 
-/** The same, locked against everything that refers to them. */
+/** The same, locked against everything that refers to the user. */
 export async function lockUserToErase(db: UserDb, appId: string, id: string): Promise<ErasableUser | null> {
   const { rows } = await db.query<ErasableUser>(`${SELECT} for update`, [appId, id])
   return rows[0] ?? null
 }
 
-/** Of all their subscriptions, also of those that are only planned. */
+/** Ids of all their subscriptions, including planned ones. */
 export async function subscriptionIdsOf(db: UserDb, appId: string, uid: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from subscription where app_id = $1 and user_uid = $2`,
@@ -75,9 +75,9 @@ export async function takenSince(
   return new Set(ids.filter((_, i) => taken[i]))
 }
 
-/** Their subscriptions and what was paid for, then the user. */
+/** Deletes their subscriptions and payments, then the user. */
 export async function deleteUserRows(db: UserDb, appId: string, uid: number): Promise<void> {
-  // The usage of a user of the sample was invented.
+  // The usage of a sample user was generated.
   const { rowCount: invented } = await db.query(
     `delete from sample_item where app_id = $1 and kind = 'user' and id = $2`,
     [appId, String(uid)],
@@ -102,8 +102,8 @@ export async function deleteRecentUsage(db: HomeDb, appId: string, ids: readonly
 }
 
 /**
- * The rows of imports stay, with their outcome: it is the report of the file. Bad rows name users by id alone: with one
- * of the `free` ids they are of nobody else, with another if the id was theirs at that time.
+ * The rows of imports stay with their outcome, as the report of the file. Bad rows contain only the id of a user: one
+ * of the `free` ids belongs to nobody else, any other only counts if it was theirs at that time.
  */
 export async function clearImportRows(
   db: HomeDb,
@@ -119,7 +119,7 @@ export async function clearImportRows(
   )
 }
 
-/** The entries stay: who did what, and when, but not to whom. */
+/** The entries stay, with actor and time but without the subject. */
 export async function clearAuditEntries(db: HomeDb, appId: string, seqs: readonly number[]): Promise<void> {
   await db.query(
     `update audit_entry set subject_id = null, before = null, after = null where app_id = $1 and seq = any($2)`,
@@ -127,7 +127,7 @@ export async function clearAuditEntries(db: HomeDb, appId: string, seqs: readonl
   )
 }
 
-/** A failed notice stays without its content: it says which payment to refund. */
+/** A failed event stays without its content: it shows which payment to refund. */
 export async function deleteNotices(db: HomeDb, appId: string, seqs: readonly number[]): Promise<void> {
   await db.query(`delete from notice where app_id = $1 and seq = any($2) and state <> 'FAILED'`, [
     appId,
@@ -165,7 +165,7 @@ export async function deleteReceipts(
   )
 }
 
-/** Jobs about something that no longer exists. One that is running ends by itself, and is deleted then. */
+/** Jobs about objects that no longer exist. A running one ends by itself, and is deleted then. */
 export async function deleteJobsAbout(db: HomeDb, refs: readonly ProviderRef[]): Promise<void> {
   await db.query(
     `delete from graphile_worker._private_jobs j using unnest($1::text[], $2::text[], $3::text[]) as r (app, provider, ref)

@@ -3,7 +3,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Tx } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-// What is left of the ids of deleted users. Providers' ids are long and random, so that a hash does not give them away.
+// Hashes of the ids of deleted users. Providers' ids are long and random, so a hash does not reveal them.
 
 type Ref = Pick<ProviderRef, 'provider' | 'ref'>
 
@@ -20,7 +20,7 @@ export async function insertErasedRefs(db: HomeDb, appId: string, refs: readonly
   )
 }
 
-/** Whether any of these was a deleted user's, and none is the billing id of a user there is now. */
+/** Whether any of these belonged to a deleted user, and none is the billing id of an existing one. */
 export async function isErased(db: HomeDb, appId: string, refs: readonly Ref[]): Promise<boolean> {
   const { rowCount } = await db.query(
     `select where exists (select from erased_ref e join unnest($2::text[]) as h on e.hash = decode(h, 'hex')
@@ -33,12 +33,12 @@ export async function isErased(db: HomeDb, appId: string, refs: readonly Ref[]):
 
 const ERASURES = `hashtext('tollgate erasure'), hashtext($1)`
 
-/** For a transaction that writes about users without locking them: none of the app's users is deleted meanwhile. */
+/** For a transaction that writes about users without locking them: prevents deletions of the app's users. */
 export async function holdErasures(tx: Tx, appId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock_shared(${ERASURES})`, [appId])
 }
 
-/** Waits for such transactions, and keeps them out until this one ends. */
+/** Waits for such transactions, and blocks them until this one ends. */
 export async function lockErasures(tx: Tx, appId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(${ERASURES})`, [appId])
 }

@@ -4,9 +4,9 @@ import { anyRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 
-// Rows as they are, whatever columns they have: an export gives all that is stored.
+// Rows with all of their columns: an export contains everything that is stored.
 
-/** A row, and where the next one starts. */
+/** A row and its key. */
 export interface ExportedRow {
   row: JsonObject
   key: string
@@ -54,61 +54,45 @@ export async function exportProfile(db: HomeDb, appId: string, userUid: number):
   return rows[0]?.row ?? null
 }
 
-/** Counters, in the order of their key. */
-export async function exportCounters(
+type KeyColumn = readonly [name: string, type: 'text' | 'timestamptz' | 'bigint' | 'int', least: string]
+
+const FEATURE: KeyColumn = ['feature_id', 'text', '']
+const COUNTER: readonly KeyColumn[] = [
+  FEATURE,
+  ['reset_period', 'text', ''],
+  ['period_start', 'timestamptz', '-infinity'],
+]
+
+/** The parts of an export in the places of users: table, key, and which of its rows. */
+const USAGE = {
+  usageCounters: ['usage_counter', COUNTER],
+  retiredUsage: [
+    'ledger_base',
+    [...COUNTER, ['block', 'int', '-1']],
+    'and block in (select block from ledger_partition where retired_at is not null)',
+  ],
+  usageLedger: ['usage_ledger', [FEATURE, ['seq', 'bigint', '0']]],
+} as const satisfies Record<string, readonly [table: string, key: readonly KeyColumn[], only?: string]>
+
+export type ExportedUsage = keyof typeof USAGE
+
+export async function exportUsage(
   db: HomeDb,
   appId: string,
   userUid: number,
+  name: ExportedUsage,
   after: string,
   limit: number,
 ): Promise<ExportedRow[]> {
-  const [featureId = '', resetPeriod = '', periodStart = '-infinity'] = parts(after)
+  const [table, key, only] = USAGE[name]
+  const columns = key.map(([column]) => column).join(', ')
+  const texts = key.map(([column, type]) => (type === 'timestamptz' ? column : `${column}::text`))
+  const last: string[] = after === '' ? [] : JSON.parse(after)
   const ask = rowsOf<ExportedRow>({
-    text: `select to_json(c) as row, json_build_array(feature_id, reset_period, period_start)::text as key
-     from usage_counter c where app_id = $1 and user_uid = $2
-       and (feature_id, reset_period, period_start) > ($3, $4, $5::timestamptz)
-     order by feature_id, reset_period, period_start limit $6`,
-    values: [appId, userUid, featureId, resetPeriod, periodStart, limit],
+    text: `select to_json(t) as row, json_build_array(${texts})::text as key from ${table} t
+      where app_id = $1 and user_uid = $2 and (${columns}) > (${key.map(([, type], i) => `$${i + 4}::${type}`)})
+        ${only ?? ''} order by ${columns} limit $3`,
+    values: [appId, userUid, limit, ...key.map(([, , least], i) => last[i] ?? least)],
   })
   return db.places.each(ask, anyRows())
 }
-
-/** The ledger, feature by feature, oldest first. */
-export async function exportLedger(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  after: string,
-  limit: number,
-): Promise<ExportedRow[]> {
-  const [featureId = '', seq = '0'] = parts(after)
-  const ask = rowsOf<ExportedRow>({
-    text: `select to_json(l) as row, json_build_array(feature_id, seq::text)::text as key
-     from usage_ledger l where app_id = $1 and user_uid = $2 and (feature_id, seq) > ($3, $4::bigint)
-     order by feature_id, seq limit $5`,
-    values: [appId, userUid, featureId, seq, limit],
-  })
-  return db.places.each(ask, anyRows())
-}
-
-/** What entries counted that are no longer in the ledger, in the order of the key. */
-export async function exportRetiredUsage(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  after: string,
-  limit: number,
-): Promise<ExportedRow[]> {
-  const [featureId = '', resetPeriod = '', periodStart = '-infinity', block = '-1'] = parts(after)
-  const ask = rowsOf<ExportedRow>({
-    text: `select to_json(b) as row, json_build_array(feature_id, reset_period, period_start, block::text)::text as key
-     from ledger_base b where app_id = $1 and user_uid = $2
-       and (feature_id, reset_period, period_start, block) > ($3, $4, $5::timestamptz, $6::int)
-       and block in (select block from ledger_partition where retired_at is not null)
-     order by feature_id, reset_period, period_start, block limit $7`,
-    values: [appId, userUid, featureId, resetPeriod, periodStart, block, limit],
-  })
-  return db.places.each(ask, anyRows())
-}
-
-const parts = (key: string): string[] => (key === '' ? [] : (JSON.parse(key) as string[]))

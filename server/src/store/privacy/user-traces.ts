@@ -5,8 +5,8 @@ import { USER_KINDS } from '../audit/snapshots.ts'
 import { NOTICE_COLUMNS, type NoticeRow } from '../billing/notices.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-// Records that may be about a user, found by their text: these tables have no index by user, and what is written all
-// day should not pay for what is rarely asked. Whether a record is about the user is for the rules to decide.
+// Records that may be about a user, found by their text: these tables have no index by user, because writes are
+// frequent and these queries rare. The callers decide whether a record is about the user.
 
 const asJson = (text: string): string => JSON.stringify(text)
 
@@ -14,8 +14,8 @@ const within = (column: string, texts: string) =>
   `exists (select from unnest(${texts}::text[]) as t where strpos(${column}::text, t) > 0)`
 
 /**
- * Entries of the audit log with one of these ids, starting after `after`. The many whose subject is a user are found by
- * that; only the others have to be read.
+ * Audit entries with one of these ids, starting after `after`. Those whose subject is a user are found by that; only
+ * the others have to be read.
  */
 export async function auditEntriesNaming(
   db: HomeDb,
@@ -34,7 +34,7 @@ export async function auditEntriesNaming(
   return rows
 }
 
-/** Notices with one of these ids of the providers, starting after `after`. */
+/** Events with one of these provider ids, starting after `after`. */
 export async function noticesNaming(
   db: HomeDb,
   appId: string,
@@ -55,12 +55,12 @@ export interface ReceiptRow {
   key: string
   results: Json
   createdAt: number
-  /** whose usage it was; null: the answer says */
+  /** whose usage it was; null: in the response */
   userUid: number | null
 }
 
 /**
- * Stored answers to a user's calls, and those with one of these ids as a value, one of these texts in a message, or a
+ * Stored responses to a user's calls, and those with one of these ids as a value, one of these texts in a message, or a
  * token for the user.
  */
 export async function receiptsNaming(

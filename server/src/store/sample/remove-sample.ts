@@ -21,7 +21,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from billing_template where app_id = $1 and id = any($2) returning id`,
   ],
   price: [
-    // What somebody pays in the sandbox has no reference that would keep it.
+    // A sandbox subscription has no foreign key to its price.
     `delete from price p where app_id = $1 and provider = 'sandbox' and id = any($2) and not exists (
        select from sandbox_subscription s where s.app_id = $1 and p.id = any(s.price_ids)) returning id`,
   ],
@@ -31,7 +31,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from package where app_id = $1 and id = any($2) returning id`,
   ],
   feature: [
-    // A user may have an override of it, which would apply to another feature of that id.
+    // A user may have an override of it, which would apply to another feature with that id.
     `delete from feature where app_id = $1 and id = any($2) and override_periods = '{}' and not exists (
        select from package p, json_array_elements(p.draft->'features') g
        where p.app_id = $1 and g->>'featureId' = feature.id) and not exists (
@@ -92,7 +92,7 @@ async function remove(
   }
 }
 
-/** Those of these users whom somebody has come to charge for more than the sample does. */
+/** Those of these users who are charged for more than the sample. */
 async function billedUsers(tx: Tx, appId: string, uids: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ uid: string }>(
     `select user_uid::text as uid from provider_subscription

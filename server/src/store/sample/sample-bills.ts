@@ -2,7 +2,7 @@ import type { Price } from '../../domain/price.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import type { OwnBillingId } from '../connection/places.ts'
 
-/** What a customer of the sample is charged for every month in the sandbox. */
+/** The monthly sandbox bill of a sample customer. */
 export interface SampleBill {
   ref: string
   customerRef: string
@@ -13,14 +13,14 @@ export interface SampleBill {
   paidUntil: number
   /** set: the last charge was declined */
   pastDueSince: number | null
-  /** when it was charged for */
+  /** times of the charges */
   charges: number[]
 }
 
-/** Begins all references of the sample's bills; the sandbox's own go on in hexadecimal digits. */
+/** Prefix of the references of the sample's bills; the sandbox's own continue in hexadecimal digits. */
 export const SAMPLE_BILLS = 'sub_sandbox_demo_'
 
-/** Writes bills as if they had been paid in the sandbox: into its books, and as what it has told since. */
+/** Writes bills as if they had been paid in the sandbox: in its tables, and as reported by it. */
 export async function insertSampleBills(tx: Tx, appId: string, bills: readonly SampleBill[]): Promise<void> {
   const statusOf = (b: SampleBill) =>
     b.endedAt !== null ? 'canceled' : b.pastDueSince !== null ? 'past_due' : 'active'
@@ -34,7 +34,7 @@ export async function insertSampleBills(tx: Tx, appId: string, bills: readonly S
     bills.map((b) => timestamp(b.paidUntil)),
     bills.map((b) => timestampOrNull(b.pastDueSince)),
     bills.map((b) => timestampOrNull(b.endedAt)),
-    // Lists of unequal length make no array: they are taken apart again by PostgreSQL.
+    // Lists of unequal length do not form an array, so PostgreSQL unpacks them.
     bills.map((b) => JSON.stringify(Object.fromEntries(b.prices.map(({ id }) => [id, 1])))),
   ]
   const BILLS = `unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::timestamptz[], $7::timestamptz[],
@@ -83,7 +83,7 @@ export async function insertSampleBills(tx: Tx, appId: string, bills: readonly S
   await insertCharges(tx, appId, bills)
 }
 
-/** Their invoices in the sandbox's books, and the payments that are known of them. */
+/** Their invoices in the sandbox, and their payments. */
 async function insertCharges(tx: Tx, appId: string, bills: readonly SampleBill[]): Promise<void> {
   const charges = bills.flatMap(({ ref, uid, prices, pastDueSince, charges }) =>
     charges.map((at, i) => ({
@@ -133,7 +133,7 @@ async function insertCharges(tx: Tx, appId: string, bills: readonly SampleBill[]
 const LISTED = `any(array(select uid from users where app_id = $1 and uid = any($2::text[]::bigint[])))`
 const BILLS_OF_LISTED = `any(array(select ref from provider_subscription where app_id = $1 and user_uid = ${LISTED}))`
 
-/** Statements that delete the bills of users, the subscriptions for which they pay included, before the users. */
+/** Statements that delete the bills of users, including the subscriptions that they pay for, before the users. */
 export const REMOVE_SAMPLE_BILLS = [
   `delete from sandbox_invoice where app_id = $1 and subscription_id = ${BILLS_OF_LISTED}`,
   `delete from sandbox_subscription where app_id = $1 and id = ${BILLS_OF_LISTED}`,

@@ -3,7 +3,7 @@ import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { allRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
 
-/** The uids of the users created: fewer where an id was taken. */
+/** Uids of the created users: fewer if an id was taken. */
 export async function insertSampleUsers(
   tx: Tx,
   appId: string,
@@ -33,7 +33,7 @@ interface SampleUser {
   email: string
 }
 
-/** Writes in every place the rows of the users who are there. */
+/** Writes rows in the place of their users. */
 async function writeByPlace<Row extends { uid: number }>(
   tx: Tx,
   appId: string,
@@ -61,7 +61,7 @@ export interface SampleSubscription {
   isAddon: boolean
   startedAt: number
   endedAt: number | null
-  /** of the bill that it is on; null: it is free */
+  /** its bill; null: it is free */
   billRef: string | null
 }
 
@@ -105,7 +105,7 @@ export interface SampleCounter {
 
 export type SampleEntry = SampleCounter & { delta: number; budget: number | null; recordedAt: number }
 
-/** The ledger in chronological order: a counter is the sum of its entries, here as everywhere. */
+/** The ledger in chronological order: a counter is the sum of its entries. */
 export async function insertSampleUsage(
   tx: Tx,
   appId: string,
@@ -209,7 +209,7 @@ export async function forgetSample(db: HomeDb, appId: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1`, [appId])
 }
 
-/** Of its users, including those they got since. */
+/** Of its users, including later ones. */
 export async function countOfSampleUsers(
   db: HomeDb,
   appId: string,

@@ -15,7 +15,7 @@ interface Found {
   preRelease: boolean
 }
 
-/** Refuses, with one line, a database that the service cannot use. */
+/** Rejects, with one line, a database that the service cannot use. */
 export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promise<void> {
   const found = await look(pool, setting)
   if (found.version < OLDEST_POSTGRES)

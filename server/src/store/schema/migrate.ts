@@ -40,7 +40,7 @@ export async function migrate(pool: Pool, options: Migrating = {}): Promise<void
   }
 }
 
-/** Others queue behind a transaction that waits for a table: this one gives up at once, and tries again. */
+/** Others queue behind a transaction that waits for a table, so this one gives up immediately and is retried. */
 async function apply(pool: Pool, name: string, sql: string): Promise<void> {
   for (let attempt = 1; attempt <= TABLE_LOCKS.attempts; attempt++) {
     const isApplied = await withoutWaiting(pool, 'here', async (tx) => {
@@ -55,7 +55,7 @@ async function apply(pool: Pool, name: string, sql: string): Promise<void> {
   )
 }
 
-/** The applied migrations, oldest first; none where there is no schema yet. */
+/** The applied migrations, oldest first; none without a schema. */
 export async function appliedMigrations(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query(`select where to_regclass('schema_migration') is not null`)
   if (rows.length === 0) return []

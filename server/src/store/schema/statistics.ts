@@ -4,7 +4,7 @@ import { TABLES } from './tables.ts'
 /** With fewer rows, any plan is fast. */
 const FEW_ROWS = 500
 
-/** The tables that have more than doubled since they were last analyzed, in all cells. */
+/** Tables that have more than doubled since they were last analyzed, in all cells. */
 export async function grownTables(db: HomeDb): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_stat_user_tables s join pg_class c on c.oid = s.relid

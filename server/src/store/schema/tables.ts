@@ -3,10 +3,7 @@ import { escapeIdentifier as quoted } from 'pg'
 import type { HomeDb } from '../connection/places.ts'
 import { copyIn, copyOut } from './copy.ts'
 
-/**
- * All of the service's tables with content of their own: that of a backup. Which users are in which cell is not part of
- * it: what is restored has one.
- */
+/** All tables with content: those of a backup. The cells of users are not part of it: a restored database has one. */
 export const TABLES = [
   'activity',
   'api_key',
@@ -55,7 +52,7 @@ export const TABLES = [
   'users',
 ]
 
-/** graphile-worker's tables are its own business; jobs are saved as requested, and requested again. */
+/** graphile-worker's tables are internal. Jobs are saved as requested, and requested again. */
 export const JOBS = 'graphile_worker.jobs'
 const JOB_COLUMNS = ['identifier', 'payload', 'run_at', 'max_attempts', 'priority', 'key']
 
@@ -64,7 +61,7 @@ export interface TableColumns {
   columns: string[]
 }
 
-/** Where they are: with several cells, those of cell 0 stand for all of them, which are read through views. */
+/** The schemas: with several cells, those of cell 0 stand for all of them, which are read through views. */
 const SCHEMAS = `(select current_schema()::regnamespace::oid
   union all select relnamespace from pg_class where oid = to_regclass('c0.ledger_partition'))`
 
@@ -104,7 +101,7 @@ const columnList = ({ columns }: TableColumns) => columns.map(quoted).join(', ')
 /** The rows of a table in COPY format, in pieces of whole lines. */
 export function readRows(client: ClientBase, table: TableColumns): AsyncGenerator<Buffer, void> {
   const { name } = table
-  // As a query: a partitioned table cannot be copied as it is.
+  // As a query: a partitioned table cannot be copied directly.
   const rows = name === JOBS ? SELECT_JOBS : `select ${columnList(table)} from ${quoted(name)}`
   return copyOut(client, `copy (${rows}) to stdout`)
 }
@@ -127,7 +124,7 @@ export async function writeRows(
   )
 }
 
-/** Locks tables against schema changes, or writes too, until the transaction ends. */
+/** Locks tables against schema changes, or also against writes, until the transaction ends. */
 export async function holdTables(
   client: ClientBase,
   tables: readonly TableColumns[],
@@ -138,7 +135,7 @@ export async function holdTables(
   if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`)
 }
 
-/** Whether some users are on other servers, which have no snapshot in common with this one. */
+/** Whether some users are on other servers, which share no snapshot with this one. */
 export async function isOnSeveralServers(db: HomeDb): Promise<boolean> {
   // A database of an earlier version has no such column.
   const { rowCount: known } = await db.query(
@@ -149,7 +146,7 @@ export async function isOnSeveralServers(db: HomeDb): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Deletes what migrations put into new tables: a backup has all of it. */
+/** Deletes rows that migrations created: a backup contains all of them. */
 export async function emptyTables(client: ClientBase & HomeDb): Promise<void> {
   const names = (await readTables(client)).filter(({ name }) => name !== JOBS)
   await client.query(`truncate ${names.map(({ name }) => quoted(name)).join(', ')}`)
@@ -192,7 +189,7 @@ export async function writeSequences(db: HomeDb, sequences: readonly Sequence[])
     ])
 }
 
-/** The number of counters that differ from the sum of their ledger rows and of those that were retired. */
+/** Number of counters that differ from the sum of their ledger rows and retired sums. */
 export async function unbalancedCounters(db: HomeDb): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from (
@@ -244,7 +241,7 @@ export async function readTime(db: HomeDb): Promise<string> {
   return rows[0]?.at ?? ''
 }
 
-/** Whether old entries have been replaced by their sums in some cells and not yet in others. */
+/** Whether old entries were replaced by their sums in some cells and not yet in others. */
 export async function ledgersDiffer(db: HomeDb): Promise<boolean> {
   const { rowCount: present } = await db.query(`select where to_regclass('cell') is not null`)
   if (present === 0) return false

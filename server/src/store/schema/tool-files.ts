@@ -1,8 +1,8 @@
 import type { HomeDb } from '../connection/places.ts'
 
-// What operators' tools need to know of their database to tell their own files from others'.
+// How operators' tools recognise their own files.
 
-/** Tells databases apart, also those of other servers: when its schema was made, and its number there. */
+/** Identifies a database, also among those of other servers: by the time of its schema and its number there. */
 export async function databaseId(db: HomeDb): Promise<string> {
   const { rows } = await db.query<{ id: string }>(
     `select left(md5(concat_ws(' ', oid, (select extract(epoch from min(applied_at)) from schema_migration))), 8) as id
@@ -14,8 +14,8 @@ export async function databaseId(db: HomeDb): Promise<string> {
 const BACKUPS = `hashtext('tollgate backup')`
 
 /**
- * Counts as a backup under way for as long as the session lasts, however that ends. If there is no other, `first` runs
- * before another can begin. Returns whether there was none.
+ * Counts as a backup in progress for as long as the session lasts. If there is no other, `first` runs before another
+ * can begin. Returns whether there was none.
  */
 export async function joinBackups(session: HomeDb, first: () => Promise<void>): Promise<boolean> {
   const { rows } = await session.query<{ locked: boolean }>(

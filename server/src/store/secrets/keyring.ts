@@ -15,7 +15,7 @@ interface MasterKey {
 /** A sealed secret that no configured key opens. */
 export class UnsealError extends Error {
   readonly keyId: string
-  /** false: a key of this id is configured, but it is not the one that sealed the secret */
+  /** false: a key with this id is configured, but it is not the one that sealed the secret */
   readonly missing: boolean
   constructor(keyId: string, missing: boolean) {
     super(
@@ -58,7 +58,7 @@ export class Keyring {
     }
   }
 
-  /** Whether this value is stored as it would be if written now. */
+  /** Whether this value is stored as it would be written now. */
   isCurrent(kept: Buffer): boolean {
     return (parse(kept)?.keyId ?? null) === (this.#keys[0]?.id ?? null)
   }

@@ -24,7 +24,7 @@ export async function openKeyring(
   if (madeIn === null) return new Keyring([])
   const file = masterKeyIn(madeIn)
   if (await exists(file)) return fromFile(file, file)
-  // Generating one beside secrets sealed with another key would only hide that that one is missing.
+  // A new key beside secrets sealed with another one would only hide that the other one is missing.
   if (await hasSealedSecrets(db)) return new Keyring([])
   await make(file)
   log(

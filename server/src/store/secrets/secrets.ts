@@ -30,10 +30,7 @@ export async function hasSealedSecrets(db: HomeDb): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/**
- * Seals with the first master key whatever is not sealed with it yet, wherever secrets are stored. A key that does not
- * open what it should stops the start here.
- */
+/** Seals everything not yet sealed with the first master key. A wrong key stops the start here. */
 export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
   try {
     await transaction(pool, async (tx) => {

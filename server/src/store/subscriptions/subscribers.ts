@@ -7,14 +7,14 @@ import { timestamp } from '../connection/database.ts'
 import { allRows, firstRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf } from '../connection/places.ts'
 
-/** A user who currently holds a package, and in which version. */
+/** A user with a live subscription to a package, and its version. */
 export interface Subscriber extends Versioned {
   /** of the subscription: the page cursor */
   seq: number
   uid: number
 }
 
-/** The holders of a package, oldest subscription first, starting after `after`. */
+/** Subscribers of a package, oldest subscription first, starting after `after`. */
 export async function liveSubscribers(
   db: HomeDb,
   appId: string,
@@ -39,7 +39,7 @@ export async function liveSubscribers(
 
 const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) and (follows is null or started_at <= $4)`
 
-/** Of the `most` newest subscriptions to a package, those that are live; `more`: there are older ones. */
+/** Live ones of the `most` newest subscriptions to a package; `more`: there are older ones. */
 export async function newestSubscribers(
   db: HomeDb,
   appId: string,
@@ -59,7 +59,10 @@ export async function newestSubscribers(
   return { rows: rows.slice(0, most).filter(({ live }) => live), more: rows.length > most }
 }
 
-/** How many of the newest subscriptions to each of these packages are live, counted to `most`; `more`: there are others. */
+/**
+ * Number of live ones of the newest subscriptions to each of these packages, counted up to `most`; `more`: there are
+ * others.
+ */
 export async function countLive(
   db: HomeDb,
   appId: string,
@@ -103,18 +106,18 @@ export async function peopleOf(
   return new Map((await db.places.each(find, allRows())).map(({ uid, ...person }) => [uid, person]))
 }
 
-/** What a user has, or will have: see `heldAt`. */
+/** Current and planned subscriptions of a user: see `heldAt`. */
 interface Holding extends Holder {
   live: HeldSubscription[]
 }
 
 interface HeldSubscription extends LiveSubscription {
   cancelAt: number | null
-  /** It only begins at its `startedAt`. */
+  /** It starts at its `startedAt`. */
   planned: boolean
 }
 
-/** What these users have now, by uid; with `planned`, also what they will have later. */
+/** What these users have now, by uid; with `planned`, also later subscriptions. */
 export async function holders(
   db: HomeDb,
   appId: string,
@@ -146,7 +149,7 @@ export async function holders(
   return held
 }
 
-/** Those of them that are live at that moment. */
+/** Those that are live at that time. */
 export function heldAt({ live, overrides }: Holding, at: number): Holder {
   const isLive = (s: HeldSubscription) =>
     !(s.planned && s.startedAt > at) && (s.cancelAt === null || s.cancelAt > at)
@@ -164,7 +167,7 @@ export interface Counter {
 export async function usedOf(db: HomeDb, appId: string, counters: readonly Counter[]): Promise<number[]> {
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
-  // Joined by a column, not by the parameter: whatever the planner believes about the app, it uses the whole key.
+  // Joined by a column, not by the parameter, so that the planner always uses the whole key.
   const find = rowsOf<{ ord: number; used: number }>({
     text: `with q as materialized (
        select $1 as app_id, q.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])

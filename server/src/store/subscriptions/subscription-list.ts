@@ -3,7 +3,7 @@ import { ascending, descending, firstScanned, type Scan, sums } from '../connect
 import { type HomeDb, rowOf } from '../connection/places.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
-/** What a subscription may be asked for: live ones of a kind, or those that are over. */
+/** Filters for subscriptions: live ones of a kind, or cancelled ones. */
 export const SUBSCRIPTION_STATES = [
   'LIVE',
   'ACTIVE',
@@ -21,9 +21,9 @@ export interface SubscriptionFilter {
   userUids: readonly number[] | null
   packageId: string | null
   state: SubscriptionState | null
-  /** '': those that nobody is paid for */
+  /** '': not paid at a provider */
   provider: string | null
-  /** only the newest of each user; CANCELLED: of those who have nothing else */
+  /** only the newest of each user; CANCELLED: only of users without another one */
   perUser: boolean
 }
 
@@ -38,14 +38,14 @@ export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
 const isLive = (now: string, s: string) =>
   `${s}.cancelled_at is null and (${s}.cancel_at is null or ${s}.cancel_at > ${now})`
 
-/** Whether the payment behind `s` is past due, in a statement about the app $1. */
+/** Whether the payment of `s` is past due, in a statement about the app $1. */
 type PastDue = (s: string) => string
 
 const IS_PAST_DUE: PastDue = (s) =>
-  // Not as a join: PostgreSQL would read all subscriptions to find those of a few users.
+  // Not a join: PostgreSQL would read all subscriptions to find those of a few users.
   `coalesce((select true from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
     and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null limit 1), false)`
-/** The same for a cell on another server, which is sent all that are. */
+/** The same for a cell on another server, which receives the list of those past due. */
 const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
   `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
     where p.app_id = $1 and p.live and p.past_due_since is not null))`
@@ -80,11 +80,11 @@ function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue
 interface ScanRange {
   after: number | null
   oldestFirst: boolean
-  /** how many rows are looked at: a page costs no more, however rare what is asked for */
+  /** maximum number of rows scanned: the cost of a page does not depend on how rare matches are */
   most: number
 }
 
-/** The rows that an index leads to; what else is asked for is looked for among them. */
+/** The rows found by an index, to which the other filters are applied. */
 function scanOf(
   appId: string,
   { packageId, userUids }: SubscriptionFilter,
@@ -118,16 +118,16 @@ function wanted(
   if (!perUser) return matches('s')
   const another = (condition: string) =>
     `not exists (select from subscription o where o.app_id = s.app_id and o.user_uid = s.user_uid and ${condition})`
-  // Written so that no index can serve it: the one by user leads to a few rows, the one by package to many.
+  // Written so that no index can be used: the one by user leads to a few rows, the one by package to many.
   const samePackage = packageId === null ? '' : 'and (o.package_id = s.package_id) is true'
   const conditions = [matches('s'), another(`o.seq > s.seq ${samePackage} and ${matches('o')}`)]
-  // Whoever has something else now has not left.
+  // Users with another live subscription have not left.
   if (state === 'CANCELLED')
     conditions.push(another(`${isLive(now, 'o')} ${samePackage} and ${isShown(now, 'o')}`))
   return conditions.join(' and ')
 }
 
-/** In order; and if fewer than `limit` were found, after which row to go on looking. Null: that was all. */
+/** In order; with fewer than `limit`, the row after which to continue. Null: that was all. */
 export async function filteredSubscriptions(
   db: HomeDb,
   appId: string,
@@ -160,7 +160,7 @@ export async function filteredSubscriptions(
   )
 }
 
-/** Among the newest `most`, and whether there are more to look at. */
+/** Among the newest `most`, and whether there are more. */
 export async function countSubscriptions(
   db: HomeDb,
   appId: string,

@@ -3,7 +3,7 @@ import { timestamp, timestampOrNull } from '../connection/database.ts'
 import { anyRows, firstRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
 
-/** The provider and its id of what is paid for; null: created by hand. */
+/** The provider and its id; null: not paid at one. */
 export interface PaidFor {
   appId: string
   provider: string | null
@@ -15,7 +15,7 @@ export interface SubscriptionRow extends Subscription, PaidFor {
   userId: string
   userUid: number
   userName: string | null
-  /** what is to succeed it, and when; once that has happened, null */
+  /** planned successor; null once that has taken over */
   next: PlannedSuccessor | null
 }
 
@@ -24,15 +24,15 @@ interface PlannedSuccessor {
   packageId: string
   quantity: number
   at: number
-  /** null: nobody is paid for it */
+  /** null: not paid at one */
   provider: string | null
-  /** when it is over in its turn; null: not foreseen */
+  /** scheduled end; null: none */
   endsAt: number | null
 }
 
 /**
- * As of `now`, which every reader passes: a subscription that has not yet succeeded the one it follows is no row of its
- * own, only the `next` of that one.
+ * As of `now`, which every reader passes: until a successor takes over, it is not a row of its own, only the `next` of
+ * its predecessor.
  * Users are looked up one by one: a hash join would read all of them for a page.
  */
 export const select = (now: string, rows = 'subscription s') => `
@@ -85,7 +85,7 @@ export async function insertSubscriptions(
   )
 }
 
-/** Plans what succeeds a subscription at its end. */
+/** Plans the successor of a subscription. */
 export async function insertSuccessor(
   db: UserDb,
   appId: string,
@@ -221,7 +221,7 @@ export async function cancelLater(
   )
 }
 
-/** Sets its end to exactly this moment. */
+/** Sets its end to exactly this time. */
 export async function endAt(db: UserDb, appId: string, id: string, at: number): Promise<void> {
   await db.query(
     `update subscription set cancel_at = $3 where app_id = $1 and id = $2 and cancelled_at is null`,
@@ -229,7 +229,7 @@ export async function endAt(db: UserDb, appId: string, id: string, at: number): 
   )
 }
 
-/** Takes a scheduled end back. */
+/** Removes a scheduled end. */
 export async function keepOn(db: UserDb, appId: string, ids: readonly string[]): Promise<void> {
   await db.query(
     `update subscription set cancel_at = null where app_id = $1 and id = any($2) and cancelled_at is null`,
@@ -237,7 +237,7 @@ export async function keepOn(db: UserDb, appId: string, ids: readonly string[]):
   )
 }
 
-/** The payments behind a user's subscriptions, by provider and id. */
+/** The payments of a user's subscriptions, by provider and id. */
 export async function paymentsBehind(
   db: UserDb,
   appId: string,
@@ -252,7 +252,7 @@ export async function paymentsBehind(
   return new Map(rows.map(({ provider, ref, ...payment }) => [`${provider}/${ref}`, payment]))
 }
 
-/** Has it as the provider does. */
+/** Stores the provider's state. */
 export async function followProvider(
   db: UserDb,
   appId: string,

@@ -1,9 +1,9 @@
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import type { UserDb } from '../connection/places.ts'
 
-// Subscriptions that are planned to follow others.
+// Planned successors of subscriptions.
 
-/** Forgets what was planned to succeed these. What has taken over already stays. */
+/** Deletes the planned successors of these. Those that have taken over stay. */
 export async function deleteSuccessors(
   db: UserDb,
   appId: string,
@@ -16,7 +16,7 @@ export async function deleteSuccessors(
   )
 }
 
-/** Has what was planned to succeed one subscription succeed another. */
+/** Makes the planned successor of one subscription follow another. */
 export async function followInstead(db: UserDb, appId: string, id: string, other: string): Promise<void> {
   await db.query(
     `update subscription set follows = $3 where app_id = $1 and follows = $2 and cancelled_at is null`,
@@ -25,8 +25,8 @@ export async function followInstead(db: UserDb, appId: string, id: string, other
 }
 
 /**
- * Writes down what the clock has already decided, so that the unique indexes see it: what has passed its `cancelAt` is
- * cancelled, and what succeeded it is planned no more.
+ * Writes what has already happened by the clock, so that the unique indexes see it: subscriptions past their `cancelAt`
+ * are cancelled, and their successors are no longer planned.
  */
 export async function settleByClock(db: UserDb, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
@@ -41,7 +41,7 @@ export async function settleByClock(db: UserDb, appId: string, userUid: number, 
   )
 }
 
-/** Moves the end of a trial, and whatever follows it. */
+/** Moves the end of a trial, and its successor. */
 export async function moveTrialEnd(
   db: UserDb,
   appId: string,
@@ -61,9 +61,9 @@ export async function moveTrialEnd(
 }
 
 /**
- * Plans go with what they follow. One whose predecessor goes on after all is dropped, as is one whose payment ended with
- * it, or whose place another base plan has taken, and an add-on that the user has anyway; of the others, the moment moves
- * with the predecessor's end.
+ * Aligns successors with their predecessors. A successor is dropped if its predecessor continues, if its payment ended
+ * with it, if another base plan has replaced it, or if it is an add-on that the user has anyway; the start of the
+ * others moves with the predecessor's end.
  */
 export async function alignSuccessors(
   db: UserDb,
@@ -92,8 +92,8 @@ export async function alignSuccessors(
 }
 
 /**
- * Has add-ons that nobody is paid for end with their base plan, which `was` to end and `ends` then now, or not at all:
- * those that would outlast it, and those that were to end with it. What would follow one of them later is dropped.
+ * Ends unpaid add-ons with their base plan, whose end `was` and now is `ends` (null: none): those that would outlast
+ * it, and those that were to end with it. Later successors of them are dropped.
  */
 export async function endAddonsWithPlan(
   db: UserDb,
@@ -108,7 +108,7 @@ export async function endAddonsWithPlan(
       userUid,
       timestamp(ends),
     ])
-  // The last day of a trial is one of its own.
+  // A trial keeps its own end.
   await db.query(
     `update subscription s set cancel_at = a.ends, trial_ends_at = case when s.trial_ends_at > a.ends then a.ends else s.trial_ends_at end
      from (select id, case when cancel_at = $3 then least(trial_ends_at, $4) else least(cancel_at, $4) end as ends

@@ -3,7 +3,7 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { descending, firstScanned, type Scan } from '../connection/merge-answers.ts'
 import type { HomeDb, UserDb } from '../connection/places.ts'
 
-/** Replaces all overrides of a user, who is locked. */
+/** Replaces all overrides of a locked user. */
 export async function storeOverrides(
   db: UserDb,
   appId: string,
@@ -17,7 +17,7 @@ export async function storeOverrides(
   ])
 }
 
-/** Has checks of the feature read the counters of this reset period too. */
+/** Makes checks of the feature read the counters of this reset period too. */
 export async function addOverridePeriod(
   db: HomeDb,
   appId: string,
@@ -39,8 +39,8 @@ interface Overridden {
 }
 
 /**
- * Users with an override of the feature, in force or not, among the `most` newest before `before` who have any; and if
- * fewer than `limit` were found, where to go on looking.
+ * Users with an override of the feature, in force or not, among the `most` newest before `before` who have any; with
+ * fewer than `limit`, where to continue.
  */
 export async function usersWithOverride(
   db: HomeDb,

@@ -7,11 +7,11 @@ import type { UserRow } from './users.ts'
 
 export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
 
-/** What a search found a user by, in the order of the results: the beginning of these, or a part of any of them. */
+/** What a search matched, in the order of the results: the beginning of these, or a part of any of them. */
 export const MATCHED_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
 type MatchedBy = (typeof MATCHED_BY)[number]
 
-/** Where a search continues: after this key among those found by that. */
+/** Where a search continues: after this key among the matches of that kind. */
 export interface SearchCursor {
   by: MatchedBy
   key: string
@@ -36,7 +36,6 @@ const FOLDED: ReadonlySet<MatchedBy> = new Set(['email', 'name'])
 /** Appended to a prefix, it sorts after everything that starts with the prefix. */
 const LAST = '\u{10ffff}'
 
-/** The columns of a found user. */
 const COLUMNS = 'uid, id, billing_id, name, email, metadata, created_at'
 type Row = [
   by: MatchedBy,
@@ -54,7 +53,7 @@ interface Search {
   appId: string
   text: string
   folded: string
-  /** '' and 0: from the beginning */
+  /** '' and 0: the beginning */
   after: Pick<SearchCursor, 'key' | 'uid'>
   limit: number
   byPart: number
@@ -104,8 +103,8 @@ function newStatement(name: string, after: MatchedBy | null, byPart: boolean): S
 
 /**
  * Users whose id, address, billing id or name starts with the text, by ranges of four indexes, one after the other: a
- * user matched twice appears twice. Then, up to `byPart` of each cell that is asked by itself, those with every word of the
- * text somewhere in these; of more, which ones is left open. Later parts are not run once there are enough.
+ * user matched twice appears twice. Then up to `byPart` users per cell with every word of the text somewhere in these;
+ * of more, an arbitrary selection. Later parts do not run once there are enough.
  */
 export async function searchUsers(
   db: HomeDb,

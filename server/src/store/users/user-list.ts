@@ -12,45 +12,27 @@ import {
 import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
-/** Newest first, starting before `before`. */
-export async function newestUsers(
+/** Newest first, starting before this user, or oldest first, starting after them. */
+export async function usersByAge(
   db: HomeDb,
   appId: string,
-  before: number,
+  order: 'NEWEST' | 'OLDEST',
+  from: number,
   limit: number,
 ): Promise<ListedUser[]> {
+  const [isNext, direction] = order === 'NEWEST' ? ['uid < $2', 'uid desc'] : ['uid > $2', 'uid']
   const ask = rowsOf<ListedUser>({
-    name: 'newest-users',
-    text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
-    values: [appId, before, limit],
+    name: `users-${order.toLowerCase()}`,
+    text: `select ${LISTED} from users where app_id = $1 and ${isNext} order by ${direction} limit $3`,
+    values: [appId, from, limit],
   })
-  return db.places.each(
-    ask,
-    firstRows(limit, (a, b) => b.uid - a.uid),
-  )
-}
-
-/** Oldest first, starting after `after`. */
-export async function oldestUsers(
-  db: HomeDb,
-  appId: string,
-  after: number,
-  limit: number,
-): Promise<ListedUser[]> {
-  const ask = rowsOf<ListedUser>({
-    name: 'oldest-users',
-    text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
-    values: [appId, after, limit],
-  })
-  return db.places.each(
-    ask,
-    firstRows(limit, (a, b) => a.uid - b.uid),
-  )
+  const byAge = (a: ListedUser, b: ListedUser) => (order === 'NEWEST' ? b.uid - a.uid : a.uid - b.uid)
+  return db.places.each(ask, firstRows(limit, byAge))
 }
 
 export type NamedUser = ListedUser & { key: string }
 
-/** Those with a name, by its first 128 characters, starting after this name and user. */
+/** Users with a name, by its first 128 characters, starting after this name and user. */
 export async function usersByName(
   db: HomeDb,
   appId: string,
@@ -71,7 +53,7 @@ export async function usersByName(
   )
 }
 
-/** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
+/** Users without a live subscription among the `most` newest before `before`, and where to continue. */
 export async function usersWithoutPlan(
   db: HomeDb,
   appId: string,
@@ -116,7 +98,7 @@ export async function listedUsers(
   return new Map((await db.places.each(find, allRows())).map((row) => [row.uid, row]))
 }
 
-/** Counted to `most`. */
+/** Counted up to `most`. */
 export async function countUsers(
   db: HomeDb,
   appId: string,

@@ -27,8 +27,8 @@ export async function insertUser(db: UserDb, appId: string, user: User): Promise
 const OWN = `uid, billing_id as "billingId"`
 
 /**
- * Of ids that change all the time, the last hundred are remembered. An id is theirs until this statement, not until its
- * transaction began: meanwhile others may have written about them by that id.
+ * Only the last hundred ids are remembered. An id is theirs until this statement, not until its transaction began: in
+ * between, others may have used it.
  */
 const withFormerId = `jsonb_path_query_array(coalesce(former_ids, '[]') || $8::jsonb, '$[last - 99 to last]')`
 
@@ -40,7 +40,7 @@ async function formerId(db: HomeDb, id: string): Promise<string | undefined> {
   return rows[0]?.former
 }
 
-/** They were locked as `before`. */
+/** The user was locked as `before`. */
 export async function updateUser(db: UserDb, appId: string, before: UserRow, user: UserRow): Promise<void> {
   if (user.id !== before.id) await db.places.rename(appId, user.uid, before.id, user.id)
   const former = user.id === before.id ? null : await formerId(db, before.id)
@@ -95,7 +95,7 @@ export async function findUserByUid(db: HomeDb, appId: string, uid: number): Pro
   return (await db.places.ofUid(appId, uid, find))?.[0] ?? null
 }
 
-/** The same, unless their app is being deleted or the key that signed the token is revoked. */
+/** The same, unless the app is being deleted or the key that signed the token is revoked. */
 export async function findTokenUser(
   db: HomeDb,
   appId: string,
@@ -172,8 +172,8 @@ const IS_FREE = (billingId: string) =>
   `not exists (select 1 from user_billing_id where app_id = $1 and billing_id = ${billingId})`
 
 /**
- * Stores a user's billing id, unless another user has it. A known one is kept, except that one starting with `giveWay`
- * is replaced by one that does not.
+ * Stores a user's billing id, unless another user has it. An existing one is kept, except that one starting with
+ * `giveWay` is replaced by one that does not.
  */
 export async function keepBillingId(
   db: UserDb,
@@ -193,7 +193,7 @@ export async function keepBillingId(
   if (before && rows.length > 0) await db.places.noteBillingIds(appId, [before], rows)
 }
 
-/** Sets a user's details from the provider. False when they have changed since `user` was read. */
+/** Sets a user's details from the provider. False: they have changed since `user` was read. */
 export async function followCustomer(
   db: UserDb,
   appId: string,

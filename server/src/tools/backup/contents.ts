@@ -33,7 +33,7 @@ export interface Contents {
 }
 
 /**
- * Works on one snapshot of a database. During a backup others may write; during a move nobody may until the work is
+ * Works on one snapshot of a database. Others may write during a backup; during a move they are blocked until it is
  * done.
  */
 export async function withContents<T>(
@@ -62,7 +62,7 @@ async function contentsOf(client: ClientBase & HomeDb, app: string): Promise<Con
     head,
     async each(take) {
       for (const table of await readTables(client)) await take(table, readRows(client, table))
-      // Read last, so they are at least as far as any row read.
+      // Read last, so that they are at least as far as any row.
       return readSequences(client)
     },
   }

@@ -10,14 +10,14 @@ import type { Undo } from './reach-database.ts'
 import { removePartials, writeUnnamed } from './whole-file.ts'
 
 // An archive of the ledger is gzip over lines of JSON: a head, an entry on each line in the order in which they were
-// written, and a tail with their number, the sum of what they counted and a checksum. It knows users by number alone, so
-// that deleting a user leaves nothing to be done here.
+// written, and a tail with their number, their total and a checksum. It contains users by number only, so that deleting
+// a user requires nothing here.
 
 const FORMAT = 'tollgate-ledger'
 const FORMAT_VERSION = 1
 /** 8 MB of the table. */
 const PAGES_AT_ONCE = 1_024
-/** None of our lines comes near. */
+/** Far longer than any of our lines. */
 const LONGEST_LINE = 1024 * 1024
 
 export interface ArchiveHead {
@@ -48,20 +48,20 @@ interface ReadArchive extends Totals {
   sha256: string
 }
 
-/** Called now and then with how many entries have been written. */
+/** Called now and then with the number of entries written. */
 type Watch = (entries: bigint) => void
 
-/** What a partition was archived in. */
+/** The archive of a partition. */
 export interface Archived extends Filed {
   bytes: number
-  /** Gives the file its name; until then it is of no account. */
+  /** Gives the file its final name. */
   settle(): Promise<void>
 }
 
 /**
- * Writes a partition into `path` and reads it back: what is there has as many entries as were summed up, with the same
- * total. If the file is there already, from an attempt that was cut short, it must have exactly what is in the partition.
- * The caller is the only one who archives this database; what a killed attempt has left is removed.
+ * Writes a partition to `path` and reads it back: the number of entries and their total must match. If the file already
+ * exists, from an interrupted attempt, it must have exactly the content of the partition. The caller is the only one
+ * who archives this database; leftovers of a killed attempt are removed.
  */
 export async function archivePartition(
   db: HomeDb,
@@ -94,7 +94,7 @@ class ArchiveLines {
   readonly #db: HomeDb
   readonly #head: ArchiveHead
   readonly #watch: Watch
-  /** of all before the tail, once they have been read */
+  /** of everything before the tail, once read */
   sha256 = ''
 
   constructor(db: HomeDb, head: ArchiveHead, watch: Watch) {

@@ -36,7 +36,7 @@ interface Target {
   migrateJobs: (pool: Pool) => Promise<void>
 }
 
-/** Refuses data that this version cannot store. */
+/** Rejects data that this version cannot store. */
 export function checkHead(head: Head): void {
   if (isPreRelease(head)) return
   const { app, migrations } = head
@@ -50,7 +50,7 @@ export function checkHead(head: Head): void {
 
 const MADE_BY_MIGRATIONS = ['schema_migration', 'ledger_partition']
 
-/** Refuses a target that already contains any of our tables, and says which. */
+/** Rejects a target that already contains any of our tables, and lists them. */
 export async function checkTarget({ pool, setting }: Target): Promise<void> {
   await checkDatabase(pool, setting)
   const occupied = await findOccupied(pool)
@@ -116,7 +116,7 @@ async function* summed(pieces: AsyncIterable<Buffer>, sum: RowSum, watch: Watch)
   }
 }
 
-/** Reads the rows again from where they are now. */
+/** Reads the restored rows again. */
 async function compare(client: PoolClient, table: TableColumns, expected: TableSum): Promise<void> {
   const sum = new RowSum(table.name)
   for await (const piece of readRows(client, table)) sum.add(piece)

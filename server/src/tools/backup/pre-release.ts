@@ -2,7 +2,8 @@ import { StartError } from '../../domain/errors.ts'
 import { PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import type { Contents, Head } from './contents.ts'
 
-// Backups of the last version before 0.1.0 can be restored. Their tables are those of the baseline, apart from what follows.
+// Backups of the last version before 0.1.0 can be restored. Their tables are those of the baseline, apart from the
+// following.
 
 const FIRST_MIGRATION = '001-initial'
 const LAST_MIGRATION = '032-retire-remote-ledgers'
@@ -14,16 +15,16 @@ type Row = Record<string, string>
 
 const withTerms = (row: Row): Row => filled(row, { terms: JSON.stringify(PLAIN_TERMS) })
 
-/** The rows of these tables as they are now; null: there is no such row any more. */
+/** Converts rows of these tables; null: the row is dropped. */
 const CHANGED: Record<string, (row: Row) => Row | null> = {
   billing_template: withTerms,
   checkout_session: withTerms,
   sandbox_checkout: withTerms,
   provider_subscription: (row) =>
     filled(row, { price_ids: '{}', quantities: '{}', billing_state: 'active', paid_at: row.made_at ?? NULL }),
-  // Kept figures are computed again.
+  // Cached figures are computed again.
   revenue_figures: () => null,
-  // Those that all apps shared.
+  // Drops secrets that all apps shared.
   secret: (row) => (row.retires_at === NULL ? row : null),
   token_key: (row) => (row.id === 'legacy' ? null : row),
 }

@@ -8,10 +8,10 @@ import type { Connection, Pool } from '../../store/connection/database.ts'
 import type { DatabaseSetting } from '../../store/connection/start-problems.ts'
 import { openToolPool } from '../../store/connection/tool-connection.ts'
 
-/** What connections are given to end by themselves. */
+/** Time for connections to close by themselves. */
 const ENDING_MS = 1_000
 
-/** Cleanup for when the work ends or is aborted, run last to first. */
+/** Cleanup when the work ends or is aborted, in reverse order. */
 export type Undo = (() => Promise<void>)[]
 
 export interface Installation {
@@ -24,7 +24,7 @@ interface Reached {
   setting: DatabaseSetting
   /** its name in messages to the operator */
   name: string
-  /** other connections, whose names lead elsewhere */
+  /** other connections, with another search path */
   openIn: (searchPath: string) => Pool
 }
 
@@ -64,7 +64,7 @@ export function reachUrl(url: string, setting: DatabaseSetting, undo: Undo): Rea
   return opened(connectionTo(url, setting), setting, `the database at ${setting}`, undo)
 }
 
-/** Runs the embedded PostgreSQL without the service. Refuses a folder in use by a service. */
+/** Runs the embedded PostgreSQL without the service. Rejects a folder in use by a service. */
 export async function startIn(dataDir: string, undo: Undo, say: (line: string) => void): Promise<Reached> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: (message) => say(`  ${message}`) })
   undo.push(() => postgres.stop())
@@ -74,7 +74,7 @@ export async function startIn(dataDir: string, undo: Undo, say: (line: string) =
 function opened(connection: Connection, setting: DatabaseSetting, name: string, undo: Undo): Reached {
   const openIn = (searchPath?: string) => {
     const pool = openToolPool(connection, setting, searchPath)
-    // A statement that is under way when the work is aborted ends with this process: it is not waited for.
+    // A statement in progress when the work is aborted ends with this process: it is not waited for.
     undo.push(() => Promise.race([pool.end(), delay(ENDING_MS)]))
     return pool
   }

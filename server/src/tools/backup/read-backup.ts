@@ -9,7 +9,7 @@ import { END_OF_ROWS, FORMAT, FORMAT_VERSION, type Summary, type Tail, type Watc
 import { RowSum, type TableSum } from './row-sum.ts'
 
 const NEWLINE = 10
-/** None of our lines comes near; a file with a longer one is not ours. */
+/** Far longer than any of our lines; a file with a longer one is not ours. */
 const LONGEST_LINE = 64 * 1024 * 1024
 
 const broken = (path: string, why: string) =>

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 const NEWLINE = 10
 const WORDS = 4
 
-/** A checksum of a table: the number of rows and the sum of their hashes, whatever their order. */
+/** A checksum of a table: the number of rows and the sum of their hashes, regardless of their order. */
 export interface TableSum {
   name: string
   rows: number

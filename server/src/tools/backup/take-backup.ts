@@ -8,7 +8,7 @@ import type { Undo } from './reach-database.ts'
 import { partialsOf, removePartials } from './whole-file.ts'
 import { writeBackup } from './write-backup.ts'
 
-/** Backs up a database into `path`, after any attempt that was killed. */
+/** Backs up a database to `path`, after removing leftovers of a killed attempt. */
 export function takeBackup(
   pool: Pool,
   version: string,

@@ -12,7 +12,7 @@ const COMPRESSION = 2
 
 const code = (error: unknown) => (error as NodeJS.ErrnoException).code
 
-/** A file to be written, and whose: of one database. */
+/** A file to be written, and its owner: one database. */
 export interface Target {
   path: string
   owner: string
@@ -20,7 +20,7 @@ export interface Target {
 
 const ENDING = '.partial'
 
-/** What attempts of this owner to write `path` are writing, or have left behind. */
+/** Partial files of this owner for `path`, in progress or left behind. */
 export async function partialsOf(path: string, owner: string): Promise<string[]> {
   const names = await readdir(dirname(path)).catch((error: Error) => {
     throw new StartError(`${path} cannot be written (${error.message}).`)
@@ -30,16 +30,16 @@ export async function partialsOf(path: string, owner: string): Promise<string[]>
     .map((name) => join(dirname(path), name))
 }
 
-/** For one who knows that no such attempt is running. One that does run after all fails, and mixes with nothing. */
+/** Called if no attempt is running. If one is after all, it fails without mixing its output. */
 export async function removePartials(path: string, owner: string): Promise<void> {
   for (const partial of await partialsOf(path, owner)) await rm(partial, { force: true })
 }
 
-/** A file that is complete and on disk, under another name than the one it is meant to have. */
+/** A file that is complete and on disk, under a temporary name. */
 interface Unnamed {
   partial: string
   bytes: number
-  /** Gives it the name. */
+  /** Gives it its final name. */
   settle(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export async function writeWholeFile(
   return bytes
 }
 
-/** Compresses `content` into a file whose name no other attempt has, until it is given its own. */
+/** Compresses `content` into a file with a unique temporary name. */
 export async function writeUnnamed(
   { path, owner }: Target,
   content: AsyncIterable<Buffer>,
@@ -99,7 +99,7 @@ async function giveName(partial: string, path: string): Promise<void> {
       await rm(partial, { force: true })
       throw exists(path)
     }
-    // Not every file system has links.
+    // Some file systems have no links.
     await rename(partial, path)
   }
   const folder = await open(dirname(path))

@@ -5,7 +5,6 @@ import type { Undo } from './reach-database.ts'
 import { RowSum, type TableSum } from './row-sum.ts'
 import { type Target, writeWholeFile } from './whole-file.ts'
 
-/** Writes it completely or not at all. */
 export async function writeBackup(
   target: Target,
   contents: Contents,
