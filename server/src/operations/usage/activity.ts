@@ -38,6 +38,11 @@ export class Activity {
     this.#add(appId, kind, run)
   }
 
+  /** Takes a call back that is about to be made, and counted, again. */
+  uncount(kind: keyof Calls, appId: string): void {
+    this.#of(appId)[kind] -= 1
+  }
+
   /** An id that no app can have would make PostgreSQL refuse the counts of all others. */
   #add(appId: string, kind: keyof Calls, calls: number): void {
     if (calls > 0 && isIdentifier(appId)) this.#of(appId)[kind] += calls
