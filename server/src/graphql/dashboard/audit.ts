@@ -69,7 +69,7 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
         after: t.arg.string(),
       },
       resolve: (_, { first, after, ...query }, context) =>
-        auditLog(installationCall(context), query, first, after),
+        auditLog(installationCall(context), query, { first, after }),
     }),
   }))
 }

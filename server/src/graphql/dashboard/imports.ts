@@ -102,7 +102,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
           after: t.arg.string(),
         },
         resolve: (_, { appId, id, outcome, first, after }, context) =>
-          userImportRows(appCall(context, appId), id, outcome, first, after),
+          userImportRows(appCall(context, appId), id, outcome, { first, after }),
       }),
     }
   })

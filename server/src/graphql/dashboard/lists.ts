@@ -96,8 +96,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
               state: state ?? null,
               order: order ?? 'NEWEST',
             },
-            first,
-            after,
+            { first, after },
           ),
       }),
       subscriptions: t.field({
@@ -117,7 +116,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
           ...page,
         },
         resolve: (_, { appId, oldestFirst, first, after, ...asked }, context) =>
-          dashboardSubscriptions(appCall(context, appId), asked, oldestFirst ?? false, first, after),
+          dashboardSubscriptions(appCall(context, appId), asked, oldestFirst ?? false, { first, after }),
       }),
     }
   })

@@ -42,7 +42,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
         after: t.arg.string(),
       },
       resolve: async (_, { appId, id, first, after }, context) =>
-        featureOverrides(await inApp(appCall(context, appId)), id, first, after),
+        featureOverrides(await inApp(appCall(context, appId)), id, { first, after }),
     }),
     overrides: t.field({
       type: [override],

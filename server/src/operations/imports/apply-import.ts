@@ -16,6 +16,7 @@ import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import type { Service } from '../call/service.ts'
 
 export async function userImports({ service, appId }: Call): Promise<store.UserImport[]> {
@@ -32,8 +33,7 @@ export async function userImportRows(
   { service: { pool }, appId }: Call,
   id: string,
   outcome: ImportOutcome | null | undefined,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ShownImportRow>> {
   await requireApp(pool, appId)
   await requireImport(pool, appId, id)

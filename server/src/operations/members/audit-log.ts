@@ -8,6 +8,7 @@ import { requireApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { type ToldEntry, tell } from '../home/tell.ts'
 
 /** The filters; absent: any. */
@@ -27,8 +28,7 @@ interface AuditQuery {
 export async function auditLog(
   { service: { pool } }: Pick<Call, 'service'>,
   query: AuditQuery,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ToldEntry>> {
   const filter = await filterOf(pool, query)
   const size = pageSize(first)
