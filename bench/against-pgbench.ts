@@ -31,7 +31,10 @@ export async function recordAgainstPgbench(
   const bareSql = (count: number) => () =>
     countingRows(
       database,
-      () => pgbench.record(database, { form, users, clients: count, seconds: scale.seconds }),
+      () => {
+        const { distribution, seconds } = scale
+        return pgbench.record(database, { form, users, distribution, clients: count, seconds })
+      },
       ({ transactions }) => ({ answered: transactions, unanswered: 0 }),
     )
   const results = await interleave<string, LoadResult | { perSecond: number }>(

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { addCells, allOf, evenly, half, moveBuckets } from '../server/src/operations/upkeep/cells.ts'
@@ -9,7 +7,7 @@ import { openPool, type Pool } from '../server/src/store/connection/database.ts'
 import { unbalancedCounters } from '../server/src/store/schema/tables.ts'
 import { clusterDatabase, dropCluster, serversOf } from '../server/test/harness/citus.ts'
 import { type Client, signedIn } from '../server/test/harness/client.ts'
-import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { atEnd, runScript, scratchFolder } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
 import { busyWarning } from './machine.ts'
 import { type Postgres, startPostgres, withClient } from './postgres.ts'
@@ -234,8 +232,7 @@ const move = (pool: Pool, moves: ReturnType<typeof evenly>): Promise<number> =>
   moveBuckets(pool, moves, { stopping: new AbortController().signal, progress: nothing, waiting: nothing })
 
 async function postgresIn(name: string): Promise<Postgres> {
-  const folder = await mkdtemp(join(tmpdir(), `tollgate-cells-${name}-`))
-  atEnd(() => rm(folder, { recursive: true, force: true }))
+  const folder = await scratchFolder(`cells-${name}`)
   return startPostgres(join(folder, 'data'))
 }
 
@@ -248,8 +245,7 @@ async function withPool(url: string, work: (pool: Pool) => Promise<void>): Promi
   await work(pool).finally(() => pool.end())
 }
 
-cleanUpOnSignals()
-try {
+await runScript(async () => {
   const warning = busyWarning()
   const [first = '', ...rest] = process.argv.slice(2)
   const { TOLLGATE_TEST_CITUS_URL: coordinator } = process.env
@@ -268,9 +264,4 @@ try {
     await dilution(Number(first || 100_000), rounds, seconds, sizes)
   }
   if (warning) say(`Warning: ${warning}.`)
-} catch (error) {
-  // Failures after a signal are due to the signal.
-  if (!isEnding()) throw error
-} finally {
-  if (!isEnding()) await cleanUp()
-}
+})

@@ -1,3 +1,7 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 type Step = () => Promise<unknown>
 
 const steps = new Set<Step>()
@@ -27,6 +31,30 @@ export async function cleanUp(): Promise<void> {
 
 /** True once a signal is ending the run: later failures are due to that. */
 export const isEnding = (): boolean => ending
+
+/** Runs a script of the bench: a failure is printed and sets the exit code, and everything that was started is stopped. */
+export async function runScript(work: () => Promise<void>): Promise<void> {
+  cleanUpOnSignals()
+  try {
+    await work()
+  } catch (error) {
+    if (!ending) {
+      process.stderr.write(`${program}: ${(error as Error).message}\n`)
+      process.exitCode = 1
+    }
+  } finally {
+    if (!ending) await cleanUp()
+  }
+}
+
+/** A temporary folder that is removed at the end. */
+export async function scratchFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `tollgate-${name}-`))
+  atEnd(() => rm(folder, { recursive: true, force: true }))
+  // PostgreSQL, which root starts under another account, would otherwise keep its files outside, where they would stay.
+  await chmod(folder, 0o755)
+  return folder
+}
 
 export function cleanUpOnSignals(name = program): void {
   program = name

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { openPool, type Pool } from '../server/src/store/connection/database.ts'
 import { openPartition, preparePartitions } from '../server/src/store/ledger/ledger-partitions.ts'
-import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { runScript, scratchFolder } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
 import { busyWarning } from './machine.ts'
 import { startPostgres } from './postgres.ts'
@@ -26,8 +24,7 @@ const CONNECTIONS = 64
 
 async function main(millions: number, rounds: number, seconds: number, kept?: string): Promise<void> {
   const warning = busyWarning()
-  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'tollgate-ledger-')))
-  if (kept === undefined) atEnd(() => rm(folder, { recursive: true, force: true }))
+  const folder = kept ?? (await scratchFolder('ledger'))
   const postgres = await startPostgres(join(folder, 'data'))
   const load = await findLoadGenerator()
   const sides: Record<string, () => ReturnType<typeof load.run>> = {}
@@ -103,13 +100,7 @@ async function filled(pool: Pool): Promise<number> {
   return rows[0]?.done ?? 0
 }
 
-cleanUpOnSignals()
-try {
+await runScript(async () => {
   const [millions = 20, rounds = 5, seconds = 5] = process.argv.slice(2, 5).map(Number)
   await main(millions, rounds, seconds, process.argv[5])
-} catch (error) {
-  // Failures after a signal are due to the signal.
-  if (!isEnding()) throw error
-} finally {
-  if (!isEnding()) await cleanUp()
-}
+})

@@ -1,4 +1,5 @@
 import cannon from 'autocannon'
+import { anyUser } from './distribution.ts'
 import type { Load, RawResult } from './load.ts'
 import { markIn } from './requests.ts'
 import { quantile } from './rounds.ts'
@@ -7,10 +8,10 @@ import { quantile } from './rounds.ts'
 const PREPARED = 6_400
 
 export async function autocannon(load: Load): Promise<RawResult> {
-  const { url, request, upTo, connections, seconds, lookAtAnswers } = load
+  const { url, request, upTo, distribution = 'uniform', connections, seconds, lookAtAnswers } = load
   const mark = markIn(request)
   const anyRequest = () => {
-    const number = String(1 + Math.floor(Math.random() * upTo)).padStart(mark.length, '0')
+    const number = String(anyUser(upTo, distribution)).padStart(mark.length, '0')
     return { body: request.body.replace(mark, number) }
   }
   const running = cannon({

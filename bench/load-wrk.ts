@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { SCATTER } from './distribution.ts'
 import type { Load, RawResult } from './load.ts'
 import { run } from './processes.ts'
 import { markIn } from './requests.ts'
@@ -7,7 +8,7 @@ import { markIn } from './requests.ts'
 const SCRIPT = fileURLToPath(new URL('load.lua', import.meta.url))
 
 export async function wrk(load: Load): Promise<RawResult> {
-  const { url, request, upTo, connections, seconds, lookAtAnswers } = load
+  const { url, request, upTo, distribution, connections, seconds, lookAtAnswers } = load
   const output = await run('wrk', [
     '--threads=1',
     `--connections=${connections}`,
@@ -24,6 +25,7 @@ export async function wrk(load: Load): Promise<RawResult> {
       .join('\n'),
     String(randomInt(2 ** 31)),
     lookAtAnswers ? request.expect : '',
+    distribution === 'zipf' ? String(SCATTER) : '',
   ])
   const line = /^RESULT (.*)$/m.exec(output)?.[1]
   if (line === undefined) throw new Error(`wrk reported nothing: ${output.slice(-500)}`)

@@ -1,7 +1,8 @@
 -- Sends one request over and over, each time with another number at random.
--- Arguments: the body, the text in it to replace by a number, the highest number, the headers as lines, a seed, and a
--- text that every answer must hold (empty: answers are not looked at).
-local head, tail, digits, most
+-- Arguments: the body, the text in it to replace by a number, the highest number, the headers as lines, a seed, a
+-- text that every answer must hold (empty: answers are not looked at), and the factor that scatters the numbers of a Zipf
+-- distribution (empty: uniform).
+local head, tail, digits, most, scatter
 local threads = {}
 wrong = 0
 
@@ -18,6 +19,7 @@ function init(args)
   head, tail = text:sub(1, at - 1), text:sub(at + #mark)
   digits = "%0" .. #mark .. "d"
   most = tonumber(args[3])
+  scatter = tonumber(args[7])
   math.randomseed(tonumber(args[5]))
   if expect ~= "" then
     response = function(_, _, answer)
@@ -26,8 +28,15 @@ function init(args)
   end
 end
 
+-- As anyUser in distribution.ts.
+local function number()
+  if not scatter then return math.random(most) end
+  local rank = math.floor((1 + (2 * most + 1) ^ math.random()) / 2)
+  return rank * scatter % most + 1
+end
+
 function request()
-  return head .. digits:format(math.random(most)) .. tail
+  return head .. digits:format(number()) .. tail
 end
 
 function done(summary, latency)

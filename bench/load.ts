@@ -1,3 +1,4 @@
+import type { Distribution } from './distribution.ts'
 import type { Request } from './requests.ts'
 
 export interface Load {
@@ -5,6 +6,8 @@ export interface Load {
   request: Request
   /** requests use random numbers from 1 to this one */
   upTo: number
+  /** of those numbers; absent: uniform */
+  distribution?: Distribution
   connections: number
   seconds: number
   /** checks every answer, which slows the load generator */

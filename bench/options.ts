@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { DISTRIBUTIONS, type Distribution } from './distribution.ts'
 
 export const USAGE = `npm run bench -- [options]
 
@@ -7,6 +8,7 @@ export const USAGE = `npm run bench -- [options]
   --only NAME    run only this pair (can be repeated)
   --write        write docs/benchmarks.md and docs/benchmarks.svg even with --quick
   --data DIR     keep the seeded databases in DIR for reuse (default: a temporary folder)
+  --users D      uniform (default) or zipf: how often each user occurs in the load
   --rounds N     number of rounds per side
   --seconds N    length of a round in seconds (below about 5, the p99 mostly measures opening connections)
 `
@@ -19,6 +21,8 @@ export interface Scale {
   warmUpSeconds: number
   /** of all pairs but growth */
   users: number
+  /** of the users in the load */
+  distribution: Distribution
   /** of growth, smallest first */
   sizes: readonly number[]
 }
@@ -36,6 +40,7 @@ const QUICK: Scale = {
   seconds: 1,
   warmUpSeconds: 1,
   users: 100_000,
+  distribution: 'uniform',
   sizes: [10_000, 100_000],
 }
 const FULL: Scale = {
@@ -43,6 +48,7 @@ const FULL: Scale = {
   seconds: 8,
   warmUpSeconds: 5,
   users: 1_000_000,
+  distribution: 'uniform',
   sizes: [10_000, 1_000_000, 5_000_000],
 }
 
@@ -55,6 +61,7 @@ export function readOptions(args: string[], pairs: readonly string[]): Options |
       only: { type: 'string', multiple: true, default: [] },
       write: { type: 'boolean' },
       data: { type: 'string' },
+      users: { type: 'string', default: 'uniform' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -71,14 +78,23 @@ export function readOptions(args: string[], pairs: readonly string[]): Options |
     data: values.data === undefined ? null : resolve(values.data),
     scale: {
       ...scale,
+      distribution: readDistribution(values.users),
       rounds: count('--rounds', values.rounds) ?? scale.rounds,
       seconds: count('--seconds', values.seconds) ?? scale.seconds,
     },
   }
 }
 
-function count(name: string, text: string | undefined): number | null {
+export function readDistribution(text: string): Distribution {
+  const found = DISTRIBUTIONS.find((name) => name === text)
+  if (!found) throw new Error(`--users must be ${DISTRIBUTIONS.join(' or ')}; --size is their number`)
+  return found
+}
+
+/** Null for an absent option. */
+export function count(name: string, text: string | undefined, most = 9_999): number | null {
   if (text === undefined) return null
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${name} must be an integer from 1 to 9999`)
-  return Number(text)
+  const value = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN
+  if (!(value <= most)) throw new Error(`${name} must be an integer from 1 to ${most}`)
+  return value
 }

@@ -1,5 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Distribution, SCATTER } from './distribution.ts'
 import { type Postgres, withClient } from './postgres.ts'
 import { run, start } from './processes.ts'
 import { APP, type Database, FEATURE } from './seed.ts'
@@ -19,6 +20,7 @@ export type Form = 'transaction' | 'statement'
 interface PgbenchLoad {
   form: Form
   users: number
+  distribution: Distribution
   clients: number
   seconds: number
 }
@@ -53,10 +55,10 @@ async function record(
   { host, port, user, password }: Postgres,
   folder: string,
   database: Database,
-  { form, users, clients, seconds }: PgbenchLoad,
+  { form, users, distribution, clients, seconds }: PgbenchLoad,
 ): Promise<PgbenchResult> {
   const file = join(folder, `record-${form}.sql`)
-  await writeFile(file, SCRIPTS[form](await currentPeriod(database)))
+  await writeFile(file, `${ANY_USER[distribution]}\n${SCRIPTS[form](await currentPeriod(database))}`)
   const output = await run(
     command,
     [
@@ -79,10 +81,16 @@ async function record(
 /** pgbench's duration includes connecting, its rate does not: seconds to add. */
 const connecting = (clients: number): number => Math.round(clients / 100)
 
+/** As `anyUser` in distribution.ts. */
+const ANY_USER: Record<Distribution, string> = {
+  uniform: '\\set uid random(1, :users)',
+  zipf: `\\set rank int((1 + exp(ln(2.0 * :users + 1) * random(0, 999999999) / 1000000000.0)) / 2)
+\\set uid :rank * ${SCATTER} % :users + 1`,
+}
+
 /** The same counter and ledger row as recordUsage writes. Neither looks anything up or enforces a limit. */
 const SCRIPTS: Record<Form, (period: string) => string> = {
   transaction: (period) => `
-\\set uid random(1, :users)
 begin;
 insert into usage_counter as c (app_id, user_uid, feature_id, reset_period, period_start, used)
 values ('${APP}', :uid, '${FEATURE}', 'MONTH', '${period}', 1)
@@ -94,7 +102,6 @@ values ('${APP}', :uid, '${FEATURE}', 'MONTH', '${period}', 'ADD', 1, :used, now
 commit;
 `,
   statement: (period) => `
-\\set uid random(1, :users)
 with counted as (
   insert into usage_counter as c (app_id, user_uid, feature_id, reset_period, period_start, used)
   values ('${APP}', :uid, '${FEATURE}', 'MONTH', '${period}', 1)

@@ -76,7 +76,7 @@ function notes(rows: readonly Row[]): [name: string, note: string][] {
 export function markdown(
   rows: readonly Row[],
   facts: readonly [string, string][],
-  { rounds, seconds, users }: Scale,
+  { rounds, seconds, users, distribution }: Scale,
   date: string,
   warning: string | null,
 ): string {
@@ -85,15 +85,15 @@ export function markdown(
     entries.map(([name, text]) => `- **${name}**: ${text}`).join('\n')
   return `# Benchmarks
 
-Written by \`npm run bench\` on ${date}. Every figure here was measured in that one run.
+Written by \`npm run bench\` on ${date}. All figures are from that one run.
 ${warning ? `\n**Warning**: ${warning}.\n` : ''}
-![Each figure against what it must reach](benchmarks.svg)
+![Each figure compared with its goals](benchmarks.svg)
 
 ${line(HEADINGS)}
 ${line(HEADINGS.map((_, i) => (i === 0 || i === HEADINGS.length - 1 ? '---' : '---:')))}
 ${rows.map((row) => line(cells(row))).join('\n')}
 
-A is Tollgate and B what it is measured against; p50 and p99 are A's. "rounds" is the range of the ratio from round to round.
+A is Tollgate, B is the baseline. p50 and p99 are those of A. "rounds" is the range of the ratio over the rounds.
 
 ${list(notes(rows))}
 
@@ -101,23 +101,23 @@ ${list(notes(rows))}
 
 ${list(rows.map(({ claim }) => [claim.name, claim.what]))}
 
-Unless a line says otherwise there are ${users.toLocaleString('en')} users, each on one base plan, half of them with a counter already, and every request is for one of them at random.
-The document's text is constant and its variables travel as a string, as an application would send them. Server, PostgreSQL, load generator and pgbench share the machine.
+Unless a line says otherwise, there are ${users.toLocaleString('en')} users, each on one base plan and half of them with a counter, and every request is for a random user${distribution === 'zipf' ? ', by a Zipf distribution (s ≈ 1)' : ''}.
+The document is constant and its variables are sent as a string, as an application would. Server, PostgreSQL, load generator and pgbench share the machine.
 
 ## How it is measured
 
-The sides of a pair take turns, A, B, A, B, for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
-A run fails, and writes nothing, if any request fails, if the server logs a warning, if the size of the answers changes, if the ledger has not grown by as many rows as calls were answered (give or take those in flight when the load stopped), or if a counter differs from the sum of its ledger rows.
-pgbench writes the counter and the ledger row as a transaction of two statements, and for comparison in a single statement, the fastest that bare SQL gets. Neither looks up a user or enforces a limit.
+A and B alternate for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each. The table has the medians. Each server is first warmed up, with every answer checked.
+A run fails and writes nothing if a request fails, the server logs a warning, the size of the answers changes, the ledger has not grown by one row per answered call (give or take calls in flight when the load stopped), or a counter differs from the sum of its ledger rows.
+pgbench writes the counter and the ledger row in a transaction of two statements and, for comparison, in a single statement, which is the fastest that SQL alone can be. Neither looks up a user or enforces a limit.
 
 ## The machine
 
 ${list(facts)}
 
-## How far to trust it
+## Accuracy
 
-Ratios more than figures, and both only from a quiet machine. Taking turns evens out what changes slowly. It does not even out other work on the same cores: CPU is shared out by process, so pgbench with 64 of PostgreSQL's processes then gets more of it than one server process does. The bench warns, above and at its end, if the machine was busy when it started; it does not see what starts later. On few cores the load generator takes its share from the server, and takes it from both sides of a pair alike only as far as both answer at the same rate.
-A verdict is "uncertain" where single rounds would have led to another one, or there was only one round: another run may well end otherwise. A p99 moves most. p99 under a closed loop says how long the slowest wait while every connection asks again at once; it is not the latency of a server with room to spare.
+Ratios are more reliable than absolute figures, and both need an otherwise idle machine. Alternating rounds cancel slow changes, but not other load on the same cores: the scheduler divides CPU among processes, so pgbench with 64 PostgreSQL processes gets more of it than one server process. The report has a warning if the machine was busy at the start; later load is not detected. With few cores the load generator takes CPU from the server, and equally from both sides only if both answer at the same rate.
+A verdict is "uncertain" if single rounds would have led to another one, or if there was only one round. A p99 varies most. All connections send their next request immediately, so p99 is the latency of a saturated server.
 
 ## Running it again
 
@@ -128,6 +128,6 @@ npm run bench -- --only check    # one pair
 npm run bench -- --help
 \`\`\`
 
-It brings its own PostgreSQL and removes what it made. \`wrk\` is used where it is installed, and autocannon, which takes more of the machine, otherwise. Without \`pgbench\` the lines that need it are left out.
+It starts its own PostgreSQL and removes everything it created. It uses \`wrk\` if installed, otherwise autocannon, which takes more CPU. Without \`pgbench\` the lines that need it are omitted.
 `
 }

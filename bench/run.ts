@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { runScript, scratchFolder } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
 import { busyWarning, machineFacts } from './machine.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
@@ -12,6 +11,7 @@ import { growth } from './pairs/growth.ts'
 import { hot } from './pairs/hot.ts'
 import { lists } from './pairs/lists.ts'
 import { lone } from './pairs/lone.ts'
+import { pacing } from './pairs/pacing.ts'
 import { record } from './pairs/record.ts'
 import { revenue } from './pairs/revenue.ts'
 import { users } from './pairs/users.ts'
@@ -24,13 +24,13 @@ import { markdown, type Row, textTable } from './report.ts'
 import { type Database, seededDatabase } from './seed.ts'
 import { type Subject, startSubject } from './subject.ts'
 
-const PAIRS: readonly Pair[] = [check, record, hot, lone, workers, lists, users, revenue, growth]
+const PAIRS: readonly Pair[] = [check, record, hot, lone, pacing, workers, lists, users, revenue, growth]
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
 
 async function main(options: Options): Promise<void> {
   const began = performance.now()
   const warning = busyWarning()
-  const folder = await scratchFolder()
+  const folder = await scratchFolder('bench')
   const dataDir = options.data ?? join(folder, 'data')
   const postgres = await startPostgres(dataDir)
   const load = await findLoadGenerator()
@@ -69,12 +69,6 @@ async function main(options: Options): Promise<void> {
   say(`\n${((performance.now() - began) / 60e3).toFixed(1)} minutes`)
 }
 
-async function scratchFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'))
-  atEnd(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Creates each value once, on first use. */
 function once<T>(make: (users: number) => Promise<T>): (users: number) => Promise<T> {
   const made = new Map<number, Promise<T>>()
@@ -85,19 +79,9 @@ function once<T>(make: (users: number) => Promise<T>): (users: number) => Promis
   }
 }
 
-cleanUpOnSignals()
-try {
-  const options = readOptions(
-    process.argv.slice(2),
-    PAIRS.map((pair) => pair.name),
-  )
+await runScript(async () => {
+  const names = PAIRS.map((pair) => pair.name)
+  const options = readOptions(process.argv.slice(2), names)
   if (options) await main(options)
   else process.stdout.write(USAGE)
-} catch (error) {
-  if (!isEnding()) {
-    process.stderr.write(`bench: ${(error as Error).message}\n`)
-    process.exitCode = 1
-  }
-} finally {
-  if (!isEnding()) await cleanUp()
-}
+})

@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Data, signedIn } from '../server/test/harness/client.ts'
 import { sessionCookie } from '../server/test/harness/import.ts'
-import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { runScript, scratchFolder } from './cleanup.ts'
 import { busyWarning } from './machine.ts'
 import { startPostgres } from './postgres.ts'
 import { say } from './progress.ts'
@@ -22,8 +20,7 @@ const ID = 'scale'
 
 async function main(users: number): Promise<void> {
   const warning = busyWarning()
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-scale-'))
-  atEnd(() => rm(folder, { recursive: true, force: true }))
+  const folder = await scratchFolder('scale')
   const postgres = await startPostgres(join(folder, 'data'))
   const { url } = await seededDatabase(postgres, users)
   const server = await startServer(url)
@@ -100,12 +97,6 @@ async function move(dashboard: Client, mutation: string): Promise<Data> {
   }
 }
 
-cleanUpOnSignals()
-try {
+await runScript(async () => {
   await main(Number(process.argv[2] ?? 1_000_000))
-} catch (error) {
-  // Failures after a signal are due to the signal.
-  if (!isEnding()) throw error
-} finally {
-  if (!isEnding()) await cleanUp()
-}
+})

@@ -143,9 +143,7 @@ async function copyUsers(client: Client, users: number): Promise<void> {
 }
 
 async function copyChunk(client: Client, numbers: readonly number[], anchor: string): Promise<void> {
-  const counting = numbers
-    .filter((n) => n % 2 === 0)
-    .map((n) => ({ n, used: 1 + Math.floor(Math.random() * 1_000) }))
+  const counting = numbers.filter((n) => n % 2 === 0).map((n) => ({ n, used: 1 + ((n * 7_919) % 1_000) }))
   await client.query('begin')
   await copyIn(
     client,

@@ -34,7 +34,9 @@ export async function startSubject(
   ): Promise<LoadResult> => {
     const seconds = lookAtAnswers ? scale.warmUpSeconds : scale.seconds
     const url = `${server.url}/graphql`
-    const result = await generator.run({ url, request, upTo: users, connections, seconds, lookAtAnswers })
+    const { distribution } = scale
+    const round = { url, request, upTo: users, distribution, connections, seconds, lookAtAnswers }
+    const result = await generator.run(round)
     server.checkLog()
     return result
   }

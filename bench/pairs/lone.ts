@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { anyUser, type Distribution } from '../distribution.ts'
 import { oneByOne } from '../one-by-one.ts'
 import { milliseconds, type Pair, tellRound } from '../pair.ts'
 import { withClient } from '../postgres.ts'
@@ -20,14 +21,15 @@ export const lone: Pair = {
     const tollgate = await subject()
     const { database } = tollgate
     return withClient(database.url, async (client) => {
-      await roundTrips(client, database.users, scale.warmUpSeconds)
+      const bare = (seconds: number) => roundTrips(client, database.users, scale.distribution, seconds)
+      await bare(scale.warmUpSeconds)
       // A lone call uses a separate statement, which no earlier load has warmed up.
       await tollgate.check(1)
       const rounds = await interleave(
         scale.rounds,
         {
           tollgate: () => tollgate.check(1),
-          'bare SQL': () => roundTrips(client, database.users, scale.seconds),
+          'bare SQL': () => bare(scale.seconds),
         },
         tellRound,
       )
@@ -50,12 +52,12 @@ export const lone: Pair = {
   },
 }
 
-function roundTrips(client: Client, users: number, seconds: number) {
+function roundTrips(client: Client, users: number, distribution: Distribution, seconds: number) {
   return oneByOne(seconds, async () => {
     const { rowCount } = await client.query({
       name: 'bare-round-trip',
       text: 'select uid, name from users where app_id = $1 and id = $2',
-      values: [APP, userId(1 + Math.floor(Math.random() * users))],
+      values: [APP, userId(anyUser(users, distribution))],
     })
     if (rowCount !== 1) throw new Error('a user is missing')
   })

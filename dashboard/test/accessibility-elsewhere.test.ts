@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from '../../server/test/harness/axe.ts'
-import type { Dashboard, Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import type { Visit } from './harness/dashboard.ts'
 import { DESK, openCommandBar, openEveryPage, PHONE, turn } from './harness/every-page.ts'
 import { INSIDE, OUTSIDE } from './harness/pages.ts'
 
-let dashboard: Dashboard
-beforeAll(async () => {
-  dashboard = await openEveryPage()
-})
-afterAll(() => dashboard?.close())
+const dashboard = shared(openEveryPage)
 
 describe('gap: accessibility in the dark and on a phone', () => {
   let visit: Visit

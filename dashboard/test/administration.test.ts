@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
 import { MASTER_KEY_SETTINGS } from '../../server/test/harness/server.ts'
-import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { startStripe } from '../../server/test/stripe/stand-in.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 // What people who run the service do in its pages, beside the catalogue and its users.
 
-let stripe: StripeStandIn
-let dashboard: Dashboard
+const stripe = shared(startStripe)
+const dashboard = shared(() =>
+  openDashboard({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } }),
+)
 let visit: Visit
 beforeAll(async () => {
-  stripe = await startStripe()
-  dashboard = await openDashboard({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     clocked: createApp(id: "clocked", name: "Clocked", testClock: true) { id }
     sampled: createApp(id: "sampled", name: "Sampled") { id }
   }`)
   visit = await dashboard.signedIn()
-})
-afterAll(async () => {
-  await dashboard?.close()
-  await stripe?.stop()
 })
 
 const rowsOf = (label: string) => visit.page.getByRole('table', { name: label }).locator('tbody tr')

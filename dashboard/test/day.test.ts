@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from '../../server/test/harness/axe.ts'
-import { type Dashboard, openDashboard } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard } from './harness/dashboard.ts'
 import { atWork, openShop, type Worker } from './harness/day.ts'
 import { JOBS } from './harness/day-jobs.ts'
 import { LATE_JOBS } from './harness/day-jobs-late.ts'
 
-let dashboard: Dashboard
-beforeAll(async () => {
-  dashboard = await openDashboard()
-})
-afterAll(() => dashboard?.close())
+const dashboard = shared(openDashboard)
 
 const DESK = { width: 1280, height: 860 }
 const PHONE = { width: 390, height: 844 }

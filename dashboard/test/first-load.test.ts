@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, signIn } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, signIn } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
@@ -65,12 +66,10 @@ describe('gap: the size of the dashboard', () => {
 })
 
 describe('gap: what a browser loads that was never here', () => {
-  let dashboard: Dashboard
+  const dashboard = shared(openDashboard)
   beforeAll(async () => {
-    dashboard = await openDashboard()
     await furnish(dashboard.server)
   })
-  afterAll(() => dashboard?.close())
 
   it('is under 300 KB of scripts and styles for the sign-in page, and with it for the home page, and one font', async () => {
     const { page, open, idle, close } = await dashboard.visit()

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adminClient } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 
 /** The key and the call that a copied curl line holds. */
 function callOf(text: string): { key: string; body: { query: string; variables: Record<string, unknown> } } {
@@ -10,13 +11,13 @@ function callOf(text: string): { key: string; body: { query: string; variables: 
 }
 
 describe('gap: the first minute', () => {
-  let dashboard: Dashboard
+  const dashboard = shared(() =>
+    openDashboard({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } }),
+  )
   let visit: Visit
   beforeAll(async () => {
-    dashboard = await openDashboard({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } })
     visit = await dashboard.visit()
   })
-  afterAll(() => dashboard?.close())
 
   it('goes from the one-time link to the first answered check', async () => {
     const { page } = visit

@@ -1,16 +1,15 @@
 import type { Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 const emails = async () => {
   const { users } = await dashboard.server.admin.data('{ users { id email billingId } }')

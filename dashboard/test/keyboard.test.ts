@@ -1,15 +1,14 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, hasFocus, openDashboard, styleOf, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { hasFocus, openDashboard, styleOf, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
 })
-afterAll(() => dashboard?.close())
 
 /** More than any page has to step over. */
 const MOST_STEPS = 120

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { Client } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
-import { adminClient, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { adminClient, startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 /** another process on the same database */
-let second: TestServer
+const second = shared(() => startTestServer({ databaseUrl: dashboard.server.databaseUrl }))
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
-  second = await startTestServer({ databaseUrl: dashboard.server.databaseUrl })
   visit = await dashboard.signedIn()
-})
-afterAll(async () => {
-  await second?.stop()
-  await dashboard?.close()
 })
 
 /** What both processes say to a key. */

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const SOON = { timeout: PATIENCE_MS, interval: 20 }
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   const { databaseUrl, dashboard: api } = dashboard.server
   const { zulu } = await api.data(SHOP)
@@ -22,7 +22,6 @@ beforeAll(async () => {
   )
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 interface Step {
   /** a choice, as "Order: By name", a part of "Show", or what is typed into the search */

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data('mutation { createApp(id: "acme", name: "Acme Analytics") { id } }')
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 describe('gap: an address that leads to nothing', () => {
   const heading = () => visit.page.getByRole('heading', { level: 1, name: 'Page not found' })

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { promised } from '../../server/test/harness/promised.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
@@ -17,12 +18,10 @@ const STYLES = `**/${manifest['index.html']?.css?.[0]}`
 /** Longer than the page waits for anything. */
 const PATIENCE_MS = 20_000
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
 })
-afterAll(() => dashboard?.close())
 
 let visit: Visit
 let page: Page

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   visit = await dashboard.signedIn()
   await visit.open('/account')
 })
-afterAll(() => dashboard?.close())
 
 describe('spec §2: any identifier, also one that means something in an address', () => {
   it.for([

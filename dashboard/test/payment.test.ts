@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
-import { cutOff, type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { cutOff, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   await dashboard.server.admin.data(
     'mutation { createUser(input: {id: "eve", name: "Eve", email: "eve@example.com"}) { id } }',
   )
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
   it('has a price typed in its own currency, and shown as customers see it before it is live', async () => {

@@ -1,12 +1,12 @@
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, picture, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   const { server } = dashboard
   await furnish(server)
   await server.admin.data(`mutation {
@@ -19,7 +19,6 @@ beforeAll(async () => {
   }`)
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 describe("gap: lifecycle: a product manager changes a customer's plan", () => {
   it('upgrades at once, schedules a downgrade, sees it and takes it back', async () => {

@@ -1,12 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MUTATIONS } from '../../server/src/operations/registry/registry.ts'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
 import { MASTER_KEY_SETTINGS } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 import { INSIDE } from './harness/pages.ts'
 
@@ -132,17 +133,15 @@ const PLACES: Record<string, Place> = {
 }
 const PATHS = [...new Set(Object.values(PLACES).map(({ path }) => path))]
 
-let dashboard: Dashboard
+const dashboard = shared(() => openDashboard({ env: MASTER_KEY_SETTINGS }))
 let owner: Visit
 let viewer: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard({ env: MASTER_KEY_SETTINGS })
   await fill()
   owner = await dashboard.signedIn()
   viewer = await dashboard.signedIn(await newViewer())
   for (const { open } of [owner, viewer]) await open('/account')
 })
-afterAll(() => dashboard?.close())
 
 /** One of everything that a mutation can be about. */
 async function fill(): Promise<void> {

@@ -1,12 +1,9 @@
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cutOff, type Dashboard, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
+import { describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { cutOff, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
 
-let dashboard: Dashboard
-beforeAll(async () => {
-  dashboard = await openDashboard()
-})
-afterAll(() => dashboard?.close())
+const dashboard = shared(openDashboard)
 
 const SIZE = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }

@@ -3,23 +3,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SIGN_IN_TRIES } from '../../server/src/domain/limits.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, signIn } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, signIn } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 import { cookiesSent, type OtherSite, openOtherSite } from './harness/other-site.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let other: OtherSite
 /** who has signed in, and then looks at other sites */
 let victim: BrowserContext
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   other = await openOtherSite()
   victim = (await dashboard.signedIn()).page.context()
 })
 afterAll(async () => {
   await other?.close()
-  await dashboard?.close()
 })
 
 const COOKIE = 'tollgate_session'

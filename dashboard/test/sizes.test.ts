@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowsOf } from '../../server/test/harness/database.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 
 /** The largest with `npm run day`. */
 const ALL = process.env.TOLLGATE_DAY === 'all'
@@ -12,14 +13,12 @@ const OPENS_MS = 5_000
 /** The longest that the figures of the Revenue page may take to be made. */
 const FIGURES_MS = 10_000
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   visit = await dashboard.signedIn()
   await visit.open('/account')
 })
-afterAll(() => dashboard?.close())
 
 /** Pages whose lists grow with use, and the table on each. */
 const LISTS: [path: string, table: string][] = [

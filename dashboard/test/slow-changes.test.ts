@@ -1,20 +1,19 @@
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { promised } from '../../server/test/harness/promised.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
 })
 beforeEach(async () => {
   visit = await dashboard.signedIn()
   return () => visit.close()
 })
-afterAll(() => dashboard?.close())
 
 /** Holds back what a change answers, once; returns what lets it go. */
 async function holdAnswer(

@@ -1,16 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { describe, expect, it } from 'vitest'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 
 const ASSETS = readdirSync(fileURLToPath(new URL('../dist/assets', import.meta.url)))
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init)
 

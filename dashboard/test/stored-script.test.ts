@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { routesWithout } from './harness/pages.ts'
 
 /** Runs if any page takes it for markup; `field` says where it came from. */
@@ -67,16 +68,14 @@ const SHOWN: Record<string, string[]> = {
   '/reset#token=%3Cscript%3E': [],
 }
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await markUp()
   visit = await dashboard.signedIn(undefined, { userAgent: script('user agent') })
   await visit.open('/account')
   visit.page.on('dialog', (dialog) => visit.problems.push(`it ran: ${dialog.message()}`))
 })
-afterAll(() => dashboard?.close())
 
 /** Puts a script into everything that takes a text. */
 async function markUp(): Promise<void> {

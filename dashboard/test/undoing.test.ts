@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, signIn, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, signIn, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     createApp(id: "clocked", name: "Clocked", testClock: true) { id }
@@ -25,7 +25,6 @@ beforeEach(async () => {
   visit = await dashboard.signedIn()
   return () => visit.close()
 })
-afterAll(() => dashboard?.close())
 
 const asked = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' })
 const draftOf = async (id: string) =>

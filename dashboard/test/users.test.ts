@@ -1,19 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { TEST_CELLS } from '../../server/test/harness/cells-by-hand.ts'
 import { promised } from '../../server/test/harness/promised.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
-let dashboard: Dashboard
+const dashboard = shared(openDashboard)
 let visit: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
   await furnish(dashboard.server)
   visit = await dashboard.signedIn()
 })
-afterAll(() => dashboard?.close())
 
 const utc = (iso: string) => iso.replace('T', ' ').replace('Z', ' UTC')
 

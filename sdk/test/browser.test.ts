@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { furnish } from '../../server/test/harness/furnished.ts'
-import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { API_KEY, startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import type { CLIENT_DOCUMENTS } from '../src/browser/documents.ts'
 import { type Result, TollgateClient, type TollgateClientOptions } from '../src/browser.ts'
 import { Tollgate } from '../src/node.ts'
@@ -8,18 +9,16 @@ import { CALL, type SdkApp, sdkApp } from './support/app.ts'
 import { FaultyProxy } from './support/faulty-proxy.ts'
 import { pageClient, tokenOf } from './support/user.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 let ann: TollgateClient
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
   app = await sdkApp(server, 100)
   const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
   const { data } = await tollgate.generateUserToken({ userId: 'ann' })
   ann = new TollgateClient({ baseUrl: server.url, token: data?.token ?? '' })
 })
-afterAll(() => server.stop())
 
 const COUNTED = { budget: 15, used: 3, overageEnabled: false }
 type Row = [method: string, call: () => Promise<Result<unknown>>, data: object | null]

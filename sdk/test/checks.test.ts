@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import {
   type CanUseFeatureData,
   type Fallback,
@@ -18,13 +19,9 @@ import { recordingFetch } from './support/recording-fetch.ts'
 // service is unreachable a check answers what was declared, and without a declaration the error; a service that
 // answers is never overruled.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 let proxy: FaultyProxy
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await sdkApp(server, 10)
   proxy = await FaultyProxy.before(server.url)

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { describe, expect, it } from 'vitest'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import type { Recorded, Result } from '../src/node.ts'
 import { CALL, sdkApp } from './support/app.ts'
 import { FaultyProxy } from './support/faulty-proxy.ts'
 
-let server: TestServer
-let proxy: FaultyProxy
-beforeAll(async () => {
-  server = await startTestServer()
-  proxy = await FaultyProxy.before(server.url)
-})
-afterAll(async () => {
-  await proxy.close()
-  await server.stop()
-})
+const server = shared(startTestServer)
+const proxy = shared(() => FaultyProxy.before(server.url))
 
 /** `npm run proof -- --only cut-replies` has 100,000. */
 const CALLS = 2_000

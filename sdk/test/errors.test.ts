@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, SUBSCRIBE_REFUSALS } from '../../server/src/domain/errors.ts'
 import { furnish } from '../../server/test/harness/furnished.ts'
-import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { API_KEY, startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { ERROR_TABLE } from '../src/errors.ts'
 import * as sdk from '../src/node.ts'
 import type { WireError } from '../src/reply.ts'
 import { deadUrl } from './support/faulty-proxy.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 const client = (options: sdk.TollgateOptions = {}) =>
   new sdk.Tollgate({ apiKey: API_KEY, baseUrl: server.url, ...options })
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
 })
-afterAll(() => server.stop())
 
 /** Spec §7: the typed errors of the Node.js client. Its plain `Error` is our TollgateError. */
 const CLASSES: Record<sdk.ErrorName, typeof sdk.TollgateError> = {

@@ -1,8 +1,9 @@
 import { OpenFeature as OnServer } from '@openfeature/server-sdk'
 import { OpenFeature as InPage, ProviderEvents, ProviderStatus } from '@openfeature/web-sdk'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { furnish } from '../../server/test/harness/furnished.ts'
-import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { API_KEY, startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { TollgateClient } from '../src/browser.ts'
 import { type Recorded, type Result, Tollgate, type TollgateOptions } from '../src/node.ts'
 import { TollgateServerProvider } from '../src/openfeature/server.ts'
@@ -11,12 +12,10 @@ import { CALL, sdkApp } from './support/app.ts'
 import { FaultyProxy } from './support/faulty-proxy.ts'
 import { pageClient } from './support/user.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
 })
-afterAll(() => server.stop())
 afterEach(async () => {
   await OnServer.clearProviders()
   await InPage.clearProviders()

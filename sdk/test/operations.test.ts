@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { furnish } from '../../server/test/harness/furnished.ts'
 import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { DOCUMENTS } from '../src/documents.ts'
 import { type Result, Tollgate } from '../src/node.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let tollgate: Tollgate
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
   tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
 })
-afterAll(() => server.stop())
 
 async function makeVersions({ admin, dashboard }: TestServer): Promise<void> {
   await admin.data('mutation { createPackage(input: { id: "versioned", name: "Versioned" }) { id } }')

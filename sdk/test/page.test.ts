@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sharedBrowser } from '../../server/test/harness/browser.ts'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { DOCUMENTS, type Operation } from '../src/documents.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
 import { type Site, serveSite } from './support/site.ts'
@@ -13,7 +14,7 @@ import { tokenOf } from './support/user.ts'
 
 const HOUR = 3_600_000
 
-let server: TestServer
+const server = shared(() => startTestServer({ clocks: { wall: () => Date.now() + ahead } }))
 let browser: Browser
 let app: SdkApp
 let site: Site
@@ -21,11 +22,7 @@ let page: Page
 /** how far the service's clock is ahead: a token that is older than an hour is refused */
 let ahead = 0
 beforeAll(async () => {
-  server = await startTestServer({ clocks: { wall: () => Date.now() + ahead } })
   browser = await sharedBrowser()
-})
-afterAll(async () => {
-  await server.stop()
 })
 
 beforeEach(async () => {

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { type PageSize, TollgateError } from '../src/node.ts'
 import { type SdkApp, sdkApp } from './support/app.ts'
 import { recordingFetch } from './support/recording-fetch.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 const USERS = ['ann', 'u1', 'u2', 'u3', 'u4', 'u5']
 beforeAll(async () => {
-  server = await startTestServer()
   app = await sdkApp(server)
   await createUsers(app.admin, USERS.slice(1))
   const tollgate = app.tollgate()
@@ -18,7 +18,6 @@ beforeAll(async () => {
   for (const id of ['p1', 'p2', 'p3'])
     await tollgate.createPackage({ id, name: id, features: [{ id: 'f1' }] })
 })
-afterAll(() => server.stop())
 
 async function idsOf(entries: AsyncIterable<{ id: string }>): Promise<string[]> {
   const ids: string[] = []

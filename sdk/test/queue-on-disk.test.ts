@@ -12,9 +12,10 @@ import {
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { builtScript } from '../../server/test/harness/scripts.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import type { QueueOptions, Tollgate } from '../src/node.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
 import { FaultyProxy } from './support/faulty-proxy.ts'
@@ -23,17 +24,13 @@ import { type QueueProcess, queueProcess } from './support/queue-process.ts'
 // Invariants: an event that was answered with `queued` survives the process; whichever process sends it, and however
 // often, it is counted once; a file that is not a queue is never touched.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 let proxy: FaultyProxy
 let folder: string
 let path: string
 let open: Tollgate[]
 let processes: QueueProcess[]
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await sdkApp(server)
   proxy = await FaultyProxy.before(server.url)

@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sharedBrowser } from '../../server/test/harness/browser.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { type InitialAnswers, TollgateClient, type TollgateClientOptions } from '../src/browser.ts'
 import { useFeature } from '../src/react.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
@@ -12,7 +13,7 @@ import { App } from './support/react-app.ts'
 import { type Site, serveSite } from './support/site.ts'
 import { tokenOf } from './support/user.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let browser: Browser
 let app: SdkApp
 let page: Page
@@ -20,11 +21,7 @@ let site: Site | undefined
 /** what the page said on its console that is not well */
 let complaints: string[]
 beforeAll(async () => {
-  server = await startTestServer()
   browser = await sharedBrowser()
-})
-afterAll(async () => {
-  await server.stop()
 })
 beforeEach(async () => {
   app = await sdkApp(server, 3)

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { API_KEY, startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { Tollgate, type TollgateOptions } from '../src/node.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
+const server = shared(startTestServer)
 afterEach(() => {
   vi.unstubAllEnvs()
   vi.unstubAllGlobals()

@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import { DOCUMENTS, isMutation, type Operation } from '../src/documents.ts'
 import { NetworkError, type Tollgate, type TollgateError } from '../src/node.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
 import { deadUrl, FaultyProxy } from './support/faulty-proxy.ts'
 import { recordingFetch } from './support/recording-fetch.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 let proxy: FaultyProxy
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await sdkApp(server)
   proxy = await FaultyProxy.before(server.url)

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createDatabase } from '../../server/test/harness/database.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
-import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { startTestServer } from '../../server/test/harness/server.ts'
+import { shared } from '../../server/test/harness/shared.ts'
 import type {
   KeyedEvent,
   QueueOptions,
@@ -17,15 +18,11 @@ import { recordingFetch } from './support/recording-fetch.ts'
 // Invariants: an event that was answered with `queued` is counted once, in its turn, however often it is sent; one
 // that was answered otherwise is not sent again.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: SdkApp
 let proxy: FaultyProxy
 let settled: [event: KeyedEvent, result: Result<RecordedUsage>][]
 let errors: TollgateError[]
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await sdkApp(server, 1_000)
   proxy = await FaultyProxy.before(server.url)

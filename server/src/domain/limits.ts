@@ -80,6 +80,8 @@ export const MAX_RATE_LIMIT_SOURCES = 100_000
 export const MAX_CACHED_APPS = 1_000
 /** API keys, and as many signing keys of user tokens. */
 export const MAX_CACHED_KEYS = 10_000
+/** Counters that each process remembers, about a kilobyte each. The least recently used are dropped first. */
+export const MAX_REMEMBERED_COUNTERS = 20_000
 /** Parsed GraphQL documents per endpoint: about a thousand of typical size. */
 export const MAX_CACHED_DOCUMENT_BYTES = 32 * 1024 * 1024
 /** Stripe accounts whose clients are cached with their connections. */

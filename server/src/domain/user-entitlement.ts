@@ -29,7 +29,15 @@ export type UserEntitlement =
       code: 'USER_NOT_FOUND' | 'FEATURE_NOT_FOUND' | 'NO_SUBSCRIPTION' | 'NOT_IN_PACKAGE' | 'DENIED'
     }
   | { kind: 'binary'; byOverride: boolean }
-  | { kind: 'metered'; allowance: Allowance; anchor: number; period: Period; byOverride: boolean }
+  | Metered
+
+export interface Metered {
+  kind: 'metered'
+  allowance: Allowance
+  anchor: number
+  period: Period
+  byOverride: boolean
+}
 
 /** `holder` is null if the user does not exist. */
 export function userEntitlement(
@@ -67,6 +75,31 @@ export function userEntitlement(
     byOverride,
   }
 }
+
+/**
+ * Until when a metered entitlement stays as it is if only time passes; null: not known. `liveUntil` is when time next
+ * changes the holder's subscriptions.
+ *
+ * Invariant (user-entitlement.test.ts): at every moment from `now` until then the entitlement is the same.
+ */
+export function validUntil(
+  catalogue: Catalogue,
+  { live, overrides, liveUntil }: Holder & { liveUntil: number },
+  { period }: Metered,
+  now: number,
+): number | null {
+  const awaitsVersion = ({ packageId }: LiveSubscription) =>
+    catalogue.histories.get(packageId)?.entries.some(({ reach }) => reach === 'AT_PERIOD_END')
+  if (live.some(awaitsVersion)) return null
+  const expiries = (overrides ?? []).flatMap(({ expiresAt }) =>
+    expiresAt !== null && expiresAt > now ? [expiresAt] : [],
+  )
+  const until = Math.min(liveUntil, period.end ?? Number.POSITIVE_INFINITY, ...expiries)
+  return Number.isFinite(until) ? until : NEVER
+}
+
+/** Later than any time that is stored. */
+const NEVER = Date.UTC(9999, 11, 31)
 
 function times(grant: PackageFeature, quantity: number): PackageFeature {
   if (quantity === 1 || grant.limit === null) return grant

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../src/operations/registry/registry.ts'
 import { bumpVersion } from '../../src/store/apps/apps.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
@@ -7,17 +7,17 @@ import { MUTATION_EXAMPLES } from '../examples/examples.ts'
 import { newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { withConnection } from '../harness/database.ts'
-import { adminClient, createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Two apps, `left` and `right`, use the same ids for different things, and every text of an app contains its name: an
 // answer to one that contains the other's name has leaked. `left` also has things that `right` does not.
 
 type Side = 'left' | 'right'
 
-let server: TestServer
+const server = shared(startTestServer)
 let worlds: Record<Side, World>
 beforeAll(async () => {
-  server = await startTestServer()
   worlds = { left: await newWorld('left', 11, 1000), right: await newWorld('right', 22, 2000) }
   const { left } = worlds
   await left.admin.data(`mutation {
@@ -27,17 +27,13 @@ beforeAll(async () => {
   }`)
   await server.dashboard.data(`mutation { publishPackage(appId: "${left.id}", id: "only") { id } }`)
 })
-afterAll(() => server?.stop())
 
 async function newWorld(side: Side, used: number, limit: number): Promise<World> {
   const id = `the-${side}`
   const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
   const input = { userId: 'ann', featureId: 'calls', delta: used, action: 'SET', idempotencyKey: 'first' }
   const world = await furnishWorld(server, app, { text: side, limit })
-  await world.admin.data(
-    'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
-    { input },
-  )
+  await world.admin.call('recordUsage', { input })
   return world
 }
 
@@ -176,9 +172,9 @@ describe('credentials and keys', () => {
 
   it('spec §4 mutation rule 7: a user token names its app and its user, and is no key', async () => {
     const tokenOf = async (side: Side) => {
-      const { generateUserToken } = await worlds[side].admin.data(
-        'mutation { generateUserToken(userId: "ann") { token } }',
-      )
+      const generateUserToken = await worlds[side].admin.call('generateUserToken { token }', {
+        userId: 'ann',
+      })
       return String(generateUserToken.token)
     }
     const tokens = { left: await tokenOf('left'), right: await tokenOf('right') }

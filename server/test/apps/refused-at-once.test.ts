@@ -6,7 +6,8 @@ import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { Client } from '../harness/client.ts'
-import { adminClient, createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Once a credential has been revoked, or what it belongs to deleted, no later request gets in with it.
 
@@ -35,18 +36,14 @@ const KEY_QUERIES = [
 /** Answered without a query to the database. */
 const SILENT = ['{ __typename }', '{ __schema { queryType { name } } }', '{ nothing }', 'no document', '']
 
-let one: TestServer
-let other: TestServer
+const one = shared(startTestServer)
+const other = shared(() => startTestServer({ databaseUrl: one.databaseUrl }))
 let pool: Pool
 beforeAll(async () => {
-  one = await startTestServer()
-  other = await startTestServer({ databaseUrl: one.databaseUrl })
   pool = openPool({ connectionString: one.databaseUrl }, { max: 2 }, pino({ level: 'silent' }))
 })
 afterAll(async () => {
   await pool?.end()
-  await other?.stop()
-  await one?.stop()
 })
 
 let apps = 0
@@ -60,9 +57,7 @@ async function newApp() {
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
     generateUserToken(userId: "ann") { token }
   }`)
-  const { createApiKey } = await one.dashboard.data(
-    `mutation { createApiKey(appId: "${id}", name: "k") { id secret } }`,
-  )
+  const createApiKey = await one.dashboard.call('createApiKey { id secret }', { appId: id, name: 'k' })
   const withToken = [one, other].map(
     ({ url }) => new Client(`${url}/client/graphql`, { Authorization: generateUserToken.token }),
   )

@@ -146,9 +146,10 @@ describe('gap: the keys of user tokens', () => {
     const [mine, theirs] = [await tokenFrom(await newApp('mine')), await tokenFrom(await newApp('theirs'))]
     const swapped = [theirs.split('.')[0], mine.split('.')[1], mine.split('.')[2]].join('.')
     expect(await outcome(swapped, '{ me { id } }')).toBe('UNAUTHENTICATED')
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(appId: "revoked-13", first: 1) { rows { operation after } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { operation after } }', {
+      appId: 'revoked-13',
+      first: 1,
+    })
     expect(auditLog.rows[0]).toMatchObject({ operation: 'revokeTokenKey' })
     expect(JSON.stringify(auditLog)).not.toContain('material')
   })
@@ -157,9 +158,7 @@ describe('gap: the keys of user tokens', () => {
 describe('gap: a token is never kept', () => {
   it('the same Idempotency-Key gets the same token, on any node, and the database has none', async () => {
     await newApp('kept')
-    const { createApiKey } = await server.dashboard.data(
-      'mutation { createApiKey(appId: "kept", name: "k") { secret } }',
-    )
+    const createApiKey = await server.dashboard.call('createApiKey { secret }', { appId: 'kept', name: 'k' })
     const ask = (at: TestServer) =>
       new Client(`${at.url}/graphql`, { Authorization: createApiKey.secret, 'Idempotency-Key': 'same' }).data(
         GENERATE,
@@ -183,9 +182,10 @@ describe('gap: tokens that others verify by themselves', () => {
     const env = { TOLLGATE_MASTER_KEY: MASTER, TOLLGATE_TOKEN_ALGORITHM: 'EdDSA' }
     const signing = await startTestServer({ databaseUrl: database.url, env })
     try {
-      const { createApiKey } = await server.dashboard.data(
-        'mutation { createApiKey(appId: "public", name: "k") { secret } }',
-      )
+      const createApiKey = await server.dashboard.call('createApiKey { secret }', {
+        appId: 'public',
+        name: 'k',
+      })
       const keyed = new Client(`${signing.url}/graphql`, {
         Authorization: createApiKey.secret,
         'Idempotency-Key': 'eddsa',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Data } from '../harness/client.ts'
 import type { Entitlement, OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import type { OwnerContext } from './context.ts'
 
 const DAY = 86_400_000
@@ -18,15 +18,13 @@ async function current(app: OwnApp, userId: string, featureId: string): Promise<
   return (await app.showUsage(userId, featureId)).current
 }
 
-const section = 'gap: anchors'
+const anchoring = section('gap: anchors')
 
 export const anchors: Audit[] = [
-  {
-    id: 'G.PERIODS.resubscribe-keeps',
-    section,
-    says: 'Cancelling and subscribing again within the period neither refills nor loses usage.',
-    needs: 'dashboard',
-    async run(context) {
+  anchoring.withOwner(
+    'G.PERIODS.resubscribe-keeps',
+    'Cancelling and subscribing again within the period neither refills nor loses usage.',
+    async (context) => {
       const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
         limit: 5,
       })
@@ -38,13 +36,11 @@ export const anchors: Audit[] = [
       const { periodStart, consumption } = await current(app, userId, featureId)
       assert.deepEqual([periodStart, consumption.used], [start, 4])
     },
-  },
-  {
-    id: 'G.PERIODS.resubscribe-other-plan',
-    section,
-    says: 'The count goes on under another plan with the same reset period.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.resubscribe-other-plan',
+    'The count goes on under another plan with the same reset period.',
+    async (context) => {
       const { app, userId, featureId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
       await app.recordUsage(userId, featureId, 4)
       await app.cancel(subscriptionId, false)
@@ -53,13 +49,11 @@ export const anchors: Audit[] = [
       const { consumption } = await current(app, userId, featureId)
       assert.deepEqual([consumption.budget, consumption.used], [50, 4])
     },
-  },
-  {
-    id: 'G.PERIODS.resubscribe-other-reset',
-    section,
-    says: 'A plan with another reset period starts its own count.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.resubscribe-other-reset',
+    'A plan with another reset period starts its own count.',
+    async (context) => {
       const { app, userId, featureId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
       await app.recordUsage(userId, featureId, 4)
       await app.cancel(subscriptionId, false)
@@ -67,13 +61,11 @@ export const anchors: Audit[] = [
       await app.subscribe(userId, await app.makePlan({ id: featureId, entitlement }))
       assert.equal(await app.used(userId, featureId), 0)
     },
-  },
-  {
-    id: 'G.PERIODS.resubscribe-after-period',
-    section,
-    says: 'Subscribing again after the period has ended counts from the new start.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.resubscribe-after-period',
+    'Subscribing again after the period has ended counts from the new start.',
+    async (context) => {
       const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
         limit: 5,
       })
@@ -84,13 +76,11 @@ export const anchors: Audit[] = [
       const { periodStart, consumption } = await current(app, userId, featureId)
       assert.deepEqual([periodStart, consumption.used], [after(40), 0])
     },
-  },
-  {
-    id: 'G.PERIODS.resubscribe-at-period-end',
-    section,
-    says: 'A plan that ended with its period has no part in the next: one taken during that counts from its own start.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.resubscribe-at-period-end',
+    'A plan that ended with its period has no part in the next: one taken during that counts from its own start.',
+    async (context) => {
       const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
         limit: 5,
       })
@@ -102,13 +92,11 @@ export const anchors: Audit[] = [
       const { periodStart, consumption } = await current(app, userId, featureId)
       assert.deepEqual([periodStart, consumption.used], [after(35), 0])
     },
-  },
-  {
-    id: 'G.PERIODS.longest-decides',
-    section,
-    says: 'The longest reset period among the features of the earlier plan decides whether its anchor is kept.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.longest-decides',
+    'The longest reset period among the features of the earlier plan decides whether its anchor is kept.',
+    async ({ freshApp }) => {
       const app = await freshApp({ testClock: true })
       await app.advanceTo(start)
       const [daily, yearly] = [await app.makeFeature(), await app.makeFeature()]
@@ -126,18 +114,16 @@ export const anchors: Audit[] = [
       const { periodStart, consumption } = await current(app, userId, yearly)
       assert.deepEqual([periodStart, consumption.used], [start, 4])
     },
-  },
-  {
-    id: 'G.PERIODS.addon-keeps-base-anchor',
-    section,
-    says: "An add-on's features are counted from the anchor of the base plan.",
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  anchoring.withOwner(
+    'G.PERIODS.addon-keeps-base-anchor',
+    "An add-on's features are counted from the anchor of the base plan.",
+    async (context) => {
       const { app, userId } = await subscribedAtStart(context, { limit: 5 })
       await app.advanceTo(after(10))
       const extra = await app.makeFeature()
       await app.subscribe(userId, await app.makeAddon({ id: extra, entitlement: { limit: 1 } }))
       assert.equal((await current(app, userId, extra)).periodStart, start)
     },
-  },
+  ),
 ]

@@ -18,4 +18,18 @@ export type Audit = Described &
     | { needs: 'dashboard'; run(context: OwnerContext): Promise<void> }
   )
 
+/** Makes the audits of one section: those that need a key, and those that need an owner of the dashboard too. */
+export const section = (name: string) => ({
+  withKey: (id: string, says: string, run: (context: Context) => Promise<void>): Audit => ({
+    ...{ id, section: name, says },
+    needs: 'key',
+    run,
+  }),
+  withOwner: (id: string, says: string, run: (context: OwnerContext) => Promise<void>): Audit => ({
+    ...{ id, section: name, says },
+    needs: 'dashboard',
+    run,
+  }),
+})
+
 export const ID_SCHEME = /^(S[2-9]\.[A-Z]+\d*|G\.[A-Z]+)\.[a-z0-9]+(-[a-z0-9]+)*$/

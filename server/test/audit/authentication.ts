@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { errorOf, UNAUTHENTICATED } from './expect.ts'
+
+const rule3 = section('spec §5 authentication rule 3')
+const rule1 = section('spec §5 authentication rule 1')
+const wrongKey = section('gap: the error for a missing or invalid key')
 
 const ASK = '{"query":"{ features(first: 0) { id } }"}'
 
@@ -22,69 +26,57 @@ const swapCase = (text: string) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   )
 
-const invalid = INVALID.map(
-  ([name, what, header]): Audit => ({
-    id: `S5.A3.${name}`,
-    section: 'spec §5 authentication rule 3',
-    says: `A request with ${what} fails with UNAUTHENTICATED.`,
-    needs: 'key',
-    async run({ visitor, key }) {
+const invalid = INVALID.map(([name, what, header]) =>
+  rule3.withKey(
+    `S5.A3.${name}`,
+    `A request with ${what} fails with UNAUTHENTICATED.`,
+    async ({ visitor, key }) => {
       const value = header(key)
       const client = value === null ? visitor : visitor.with({ Authorization: value })
       assert.deepEqual((await errorOf(await client.post(ASK))).extensions, UNAUTHENTICATED)
     },
-  }),
+  ),
 )
 
 export const authentication: Audit[] = [
   ...invalid,
-  {
-    id: 'S5.A1.bare-key',
-    section: 'spec §5 authentication rule 1',
-    says: 'The key stands in the Authorization header as it is.',
-    needs: 'key',
-    async run({ visitor, key }) {
+  rule1.withKey(
+    'S5.A1.bare-key',
+    'The key stands in the Authorization header as it is.',
+    async ({ visitor, key }) => {
       const client = visitor.with({ Authorization: key })
       assert.deepEqual(await client.data('{ features(first: 0) { id } }'), { features: [] })
     },
-  },
-  {
-    id: 'S5.A2.bearer',
-    section: 'spec §5 authentication rule 2',
-    says: 'The word Bearer before the key is not required, and does no harm.',
-    needs: 'key',
-    async run({ visitor, key }) {
+  ),
+  section('spec §5 authentication rule 2').withKey(
+    'S5.A2.bearer',
+    'The word Bearer before the key is not required, and does no harm.',
+    async ({ visitor, key }) => {
       const client = visitor.with({ Authorization: `Bearer ${key}` })
       assert.deepEqual(await client.data('{ features(first: 0) { id } }'), { features: [] })
     },
-  },
-  {
-    id: 'S5.A1.every-request',
-    section: 'spec §5 authentication rule 1',
-    says: 'Every request carries the key: one on the same connection as a good one is refused without it.',
-    needs: 'key',
-    async run({ admin, visitor }) {
+  ),
+  rule1.withKey(
+    'S5.A1.every-request',
+    'Every request carries the key: one on the same connection as a good one is refused without it.',
+    async ({ admin, visitor }) => {
       await admin.data('{ __typename }')
       assert.deepEqual((await errorOf(await visitor.post(ASK))).extensions, UNAUTHENTICATED)
     },
-  },
-  {
-    id: 'G.AUTH.uniform-message',
-    section: 'gap: the error for a missing or invalid key',
-    says: 'The error is the same whether the key is missing or wrong.',
-    needs: 'key',
-    async run({ visitor }) {
+  ),
+  wrongKey.withKey(
+    'G.AUTH.uniform-message',
+    'The error is the same whether the key is missing or wrong.',
+    async ({ visitor }) => {
       const missing = await errorOf(await visitor.post(ASK))
       const wrong = await errorOf(await visitor.with({ Authorization: 'tg_wrong' }).post(ASK))
       assert.deepEqual(wrong, missing)
     },
-  },
-  {
-    id: 'G.AUTH.before-parsing',
-    section: 'gap: the error for a missing or invalid key',
-    says: 'Authentication comes before parsing: whatever the body, nothing else is learned without a key.',
-    needs: 'key',
-    async run({ visitor }) {
+  ),
+  wrongKey.withKey(
+    'G.AUTH.before-parsing',
+    'Authentication comes before parsing: whatever the body, nothing else is learned without a key.',
+    async ({ visitor }) => {
       const expected = await errorOf(await visitor.post(ASK))
       const bodies = [
         '',
@@ -96,35 +88,29 @@ export const authentication: Audit[] = [
       ]
       for (const body of bodies) assert.deepEqual(await errorOf(await visitor.post(body)), expected)
     },
-  },
-  {
-    id: 'G.AUTH.no-introspection',
-    section: 'gap: introspection',
-    says: 'Without a valid key there is no introspection.',
-    needs: 'key',
-    async run({ visitor }) {
+  ),
+  section('gap: introspection').withKey(
+    'G.AUTH.no-introspection',
+    'Without a valid key there is no introspection.',
+    async ({ visitor }) => {
       const { data, errors } = await visitor.ask('{ __schema { types { name } } }')
       assert.equal(data, undefined)
       assert.deepEqual(errors?.[0]?.extensions, UNAUTHENTICATED)
     },
-  },
-  {
-    id: 'G.AUTH.no-effect',
-    section: 'spec §5 authentication rule 3',
-    says: 'A mutation without a valid key has no effect.',
-    needs: 'key',
-    async run({ visitor, app }) {
+  ),
+  rule3.withKey(
+    'G.AUTH.no-effect',
+    'A mutation without a valid key has no effect.',
+    async ({ visitor, app }) => {
       const id = newId('user')
       await visitor.ask(`mutation { createUser(input: { id: "${id}" }) { id } }`)
       await app.makeUser({ id })
     },
-  },
-  {
-    id: 'G.AUTH.apps-apart',
-    section: 'gap: identifiers are unique within an app',
-    says: 'Two apps may use the same ids, and neither sees what is the other’s.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  section('gap: identifiers are unique within an app').withOwner(
+    'G.AUTH.apps-apart',
+    'Two apps may use the same ids, and neither sees what is the other’s.',
+    async ({ freshApp }) => {
       const [one, other] = [await freshApp(), await freshApp()]
       const [featureId, packageId, userId] = [newId('feature'), newId('package'), newId('user')]
       for (const [app, name] of [
@@ -148,5 +134,5 @@ export const authentication: Audit[] = [
       const { extensions } = await other.admin.error(`{ subscription(id: "${subscription?.id}") { id } }`)
       assert.equal(extensions.code, 'SUBSCRIPTION_NOT_FOUND')
     },
-  },
+  ),
 ]

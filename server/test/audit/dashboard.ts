@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { Client } from '../harness/client.ts'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { adminClient } from './context.ts'
 import { errorOf, UNAUTHENTICATED } from './expect.ts'
+
+const unknownIds = section('gap: unknown ids')
 
 const SIGN_IN = `mutation ($email: String!, $password: String!) {
   signIn(email: $email, password: $password) { email }
@@ -22,16 +24,14 @@ const ON_AN_APP: [name: string, call: (appId: string) => string][] = [
   ['cancelSubscription', (app) => `cancelSubscription(appId: "${app}", id: "s") { id status cancelAt }`],
 ]
 
-const session = { section: 'gap: the dashboard session' }
-const keys = { section: 'gap: API keys' }
+const session = section('gap: the dashboard session')
+const keys = section('gap: API keys')
 
 export const dashboard: Audit[] = [
-  {
-    ...session,
-    id: 'G.DASH.sign-in',
-    says: 'signIn returns the email and sets a cookie that is HttpOnly and SameSite=Strict, and Secure behind TLS.',
-    needs: 'dashboard',
-    async run({ url, owner }) {
+  session.withOwner(
+    'G.DASH.sign-in',
+    'signIn returns the email and sets a cookie that is HttpOnly and SameSite=Strict, and Secure behind TLS.',
+    async ({ url, owner }) => {
       const response = await visitorOf(url).post(JSON.stringify({ query: SIGN_IN, variables: owner }))
       assert.equal(response.status, 200)
       assert.deepEqual(await response.json(), { data: { signIn: { email: owner.email.toLowerCase() } } })
@@ -41,13 +41,11 @@ export const dashboard: Audit[] = [
       assert.match(cookie, /; *SameSite=Strict\b/i)
       assert.equal(/; *Secure\b/i.test(cookie), url.startsWith('https:'))
     },
-  },
-  {
-    ...session,
-    id: 'G.DASH.sign-in-refused',
-    says: 'signIn with an unknown email fails with UNAUTHENTICATED and sets no cookie.',
-    needs: 'dashboard',
-    async run({ url }) {
+  ),
+  session.withOwner(
+    'G.DASH.sign-in-refused',
+    'signIn with an unknown email fails with UNAUTHENTICATED and sets no cookie.',
+    async ({ url }) => {
       const variables = { email: `${newId('nobody')}@example.com`, password: 'correct horse' }
       const response = await visitorOf(url).post(JSON.stringify({ query: SIGN_IN, variables }))
       assert.equal(response.headers.get('set-cookie'), null)
@@ -55,13 +53,11 @@ export const dashboard: Audit[] = [
       assert.deepEqual(data, { signIn: null })
       assert.deepEqual(errors[0]?.extensions, UNAUTHENTICATED)
     },
-  },
-  {
-    ...session,
-    id: 'G.DASH.sign-in-slowed',
-    says: 'Too many wrong passwords for one account from one address are answered with RATE_LIMITED, and when to come back.',
-    needs: 'dashboard',
-    async run({ url }) {
+  ),
+  session.withOwner(
+    'G.DASH.sign-in-slowed',
+    'Too many wrong passwords for one account from one address are answered with RATE_LIMITED, and when to come back.',
+    async ({ url }) => {
       const variables = { email: `${newId('nobody')}@example.com`, password: 'correct horse' }
       let refusal = UNAUTHENTICATED
       // Each process of the service may keep a count of its own.
@@ -72,13 +68,11 @@ export const dashboard: Audit[] = [
       assert.deepEqual(rest, { code: 'RATE_LIMITED', type: 'Error', status: 429 })
       assert.ok(retryAfter > 0)
     },
-  },
-  {
-    ...session,
-    id: 'G.DASH.session-required',
-    says: 'Without a session every operation fails with UNAUTHENTICATED; an Admin key is no session.',
-    needs: 'dashboard',
-    async run({ url, own, key }) {
+  ),
+  session.withOwner(
+    'G.DASH.session-required',
+    'Without a session every operation fails with UNAUTHENTICATED; an Admin key is no session.',
+    async ({ url, own, key }) => {
       const appId = newId('app')
       const calls = [
         `createApp(id: "${appId}", name: "A") { id }`,
@@ -91,13 +85,11 @@ export const dashboard: Audit[] = [
         }
       }
     },
-  },
-  {
-    ...session,
-    id: 'G.DASH.false-cookie',
-    says: 'A cookie that signIn did not set is no session.',
-    needs: 'dashboard',
-    async run({ url, owner }) {
+  ),
+  session.withOwner(
+    'G.DASH.false-cookie',
+    'A cookie that signIn did not set is no session.',
+    async ({ url, owner }) => {
       const response = await visitorOf(url).post(JSON.stringify({ query: SIGN_IN, variables: owner }))
       const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
       await response.arrayBuffer()
@@ -108,26 +100,22 @@ export const dashboard: Audit[] = [
       assert.ok((await create(cookie)).data?.createApp)
       assert.deepEqual((await create(`${cookie}x`)).errors?.[0]?.extensions, UNAUTHENTICATED)
     },
-  },
-  {
-    ...session,
-    id: 'G.DASH.same-origin',
-    says: 'A request from the page of another origin is refused, cookie or not.',
-    needs: 'dashboard',
-    async run({ dashboard }) {
+  ),
+  session.withOwner(
+    'G.DASH.same-origin',
+    'A request from the page of another origin is refused, cookie or not.',
+    async ({ dashboard }) => {
       const id = newId('app')
       const query = `mutation { createApp(id: "${id}", name: "A") { id } }`
       const foreign = dashboard.with({ Origin: 'https://evil.example' })
       await errorOf(await foreign.post(JSON.stringify({ query })))
       assert.deepEqual(await dashboard.data(query), { createApp: { id } })
     },
-  },
-  {
-    id: 'G.DASH.create-app',
-    section: 'gap: apps',
-    says: 'createApp makes an app with the given id, empty; a taken id is refused.',
-    needs: 'dashboard',
-    async run({ dashboard, freshApp }) {
+  ),
+  section('gap: apps').withOwner(
+    'G.DASH.create-app',
+    'createApp makes an app with the given id, empty; a taken id is refused.',
+    async ({ dashboard, freshApp }) => {
       const app = await freshApp()
       assert.deepEqual(
         await app.admin.data(
@@ -138,26 +126,22 @@ export const dashboard: Audit[] = [
       const error = await dashboard.error(`mutation { createApp(id: "${app.id}", name: "Again") { id } }`)
       assert.equal(error.extensions.code, 'BAD_USER_INPUT')
     },
-  },
-  {
-    ...keys,
-    id: 'G.DASH.create-api-key',
-    says: 'createApiKey returns an id and a secret; the secret opens the Admin API of that app.',
-    needs: 'dashboard',
-    async run({ url, dashboard, own }) {
+  ),
+  keys.withOwner(
+    'G.DASH.create-api-key',
+    'createApiKey returns an id and a secret; the secret opens the Admin API of that app.',
+    async ({ url, dashboard, own }) => {
       const { createApiKey } = await dashboard.data(CREATE_KEY, { appId: own.id })
       const userId = await own.makeUser()
       const { user } = await adminClient(url, createApiKey.secret).data(`{ user(id: "${userId}") { id } }`)
       assert.equal(user.id, userId)
       assert.notEqual(createApiKey.id, createApiKey.secret)
     },
-  },
-  {
-    ...keys,
-    id: 'G.DASH.api-key-shown-once',
-    says: 'The secret is shown once: no list of keys has it, nor a field for it.',
-    needs: 'dashboard',
-    async run({ dashboard, own }) {
+  ),
+  keys.withOwner(
+    'G.DASH.api-key-shown-once',
+    'The secret is shown once: no list of keys has it, nor a field for it.',
+    async ({ dashboard, own }) => {
       const { createApiKey } = await dashboard.data(CREATE_KEY, { appId: own.id })
       const { apiKeys, __type } = await dashboard.data(
         `query ($appId: String!) {
@@ -170,13 +154,11 @@ export const dashboard: Audit[] = [
       assert.ok(!JSON.stringify(apiKeys).includes(createApiKey.secret))
       assert.ok(__type.fields.every((field: { name: string }) => !/secret|hash/i.test(field.name)))
     },
-  },
-  {
-    ...keys,
-    id: 'G.DASH.revoke-api-key',
-    says: 'A revoked key opens nothing from then on; the other keys of the app go on working.',
-    needs: 'dashboard',
-    async run({ url, dashboard, freshApp }) {
+  ),
+  keys.withOwner(
+    'G.DASH.revoke-api-key',
+    'A revoked key opens nothing from then on; the other keys of the app go on working.',
+    async ({ url, dashboard, freshApp }) => {
       const app = await freshApp()
       const { createApiKey } = await dashboard.data(CREATE_KEY, { appId: app.id })
       const second = adminClient(url, createApiKey.secret)
@@ -194,26 +176,22 @@ export const dashboard: Audit[] = [
       }
       assert.deepEqual(await app.admin.data('{ users { id } }'), { users: [] })
     },
-  },
-  {
-    ...keys,
-    id: 'G.DASH.revoke-own-app-only',
-    says: 'A key is revoked through its own app only; an unknown one fails with status 404.',
-    needs: 'dashboard',
-    async run({ url, dashboard, own, freshApp }) {
+  ),
+  keys.withOwner(
+    'G.DASH.revoke-own-app-only',
+    'A key is revoked through its own app only; an unknown one fails with status 404.',
+    async ({ url, dashboard, own, freshApp }) => {
       const other = await freshApp()
       const { createApiKey } = await dashboard.data(CREATE_KEY, { appId: other.id })
       const { extensions } = await dashboard.error(REVOKE, { appId: own.id, id: createApiKey.id })
       assert.equal(extensions.status, 404)
       await adminClient(url, createApiKey.secret).data('{ users { id } }')
     },
-  },
-  {
-    id: 'G.DASH.publish-again',
-    section: 'spec §3 package status',
-    says: 'Publishing a published package leaves it published; an unknown one is PACKAGE_NOT_FOUND.',
-    needs: 'dashboard',
-    async run({ dashboard, own }) {
+  ),
+  section('spec §3 package status').withOwner(
+    'G.DASH.publish-again',
+    'Publishing a published package leaves it published; an unknown one is PACKAGE_NOT_FOUND.',
+    async ({ dashboard, own }) => {
       const id = await own.makePlan()
       assert.deepEqual(await own.publish(id), { id, status: 'PUBLISHED' })
       const error = await dashboard.error(
@@ -221,29 +199,25 @@ export const dashboard: Audit[] = [
       )
       assert.equal(error.extensions.code, 'PACKAGE_NOT_FOUND')
     },
-  },
-  {
-    id: 'G.DASH.cancel-unknown',
-    section: 'gap: unknown ids',
-    says: 'cancelSubscription on an unknown id is SUBSCRIPTION_NOT_FOUND.',
-    needs: 'dashboard',
-    async run({ dashboard, own }) {
+  ),
+  unknownIds.withOwner(
+    'G.DASH.cancel-unknown',
+    'cancelSubscription on an unknown id is SUBSCRIPTION_NOT_FOUND.',
+    async ({ dashboard, own }) => {
       const error = await dashboard.error(
         `mutation { cancelSubscription(appId: "${own.id}", id: "${newId('subscription')}") { id } }`,
       )
       assert.equal(error.extensions.code, 'SUBSCRIPTION_NOT_FOUND')
     },
-  },
-  {
-    id: 'G.DASH.unknown-app',
-    section: 'gap: unknown ids',
-    says: 'Every operation on an unknown app fails with status 404.',
-    needs: 'dashboard',
-    async run({ dashboard }) {
+  ),
+  unknownIds.withOwner(
+    'G.DASH.unknown-app',
+    'Every operation on an unknown app fails with status 404.',
+    async ({ dashboard }) => {
       for (const [name, call] of ON_AN_APP) {
         const { extensions } = await dashboard.error(`mutation { ${call(newId('app'))} }`)
         assert.equal(extensions.status, 404, name)
       }
     },
-  },
+  ),
 ]

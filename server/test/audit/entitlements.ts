@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { type Entitlement, newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import type { Context } from './context.ts'
 import { BAD_USER_INPUT, FEATURE_NOT_FOUND, refuses } from './expect.ts'
+
+const limits = section('gap: limits')
+const packageEntries = section('gap: CreatePackageInput.features')
+const resetPeriods = section('gap: values of resetPeriod')
 
 const CREATE = `mutation ($input: CreatePackageInput!) {
   createPackage(input: $input) { features { id limit } }
@@ -27,80 +31,47 @@ async function refusesLimit({ app, admin }: Context, type: string, limit: number
 }
 
 export const entitlements: Audit[] = [
-  {
-    id: 'S2.P.limit-digits',
-    section: 'spec §2 PackageFeature',
-    says: 'limit is a string of decimal digits.',
-    needs: 'key',
-    run: async (context) => assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 1500 }), '1500'),
-  },
-  {
-    id: 'G.TYPES.limit-zero',
-    section: 'gap: limits',
-    says: 'A limit of 0 is a limit, not the lack of one.',
-    needs: 'key',
-    run: async (context) => assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 0 }), '0'),
-  },
-  {
-    id: 'G.TYPES.limit-largest',
-    section: 'gap: limits',
-    says: 'A limit goes up to 2^53-1 and is kept exactly.',
-    needs: 'key',
-    run: async (context) =>
-      assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 2 ** 53 - 1 }), '9007199254740991'),
-  },
-  {
-    id: 'G.TYPES.limit-too-large',
-    section: 'gap: limits',
-    says: 'A limit of 2^53 is refused.',
-    needs: 'key',
-    run: (context) => refusesLimit(context, 'CONSUMABLE', 2 ** 53),
-  },
-  {
-    id: 'G.TYPES.limit-negative',
-    section: 'gap: limits',
-    says: 'A negative limit is refused.',
-    needs: 'key',
-    run: (context) => refusesLimit(context, 'CONSUMABLE', -1),
-  },
-  {
-    id: 'S2.I.limit-integer',
-    section: 'spec §2 Entitlement',
-    says: 'A limit is an integer: half a unit is refused.',
-    needs: 'key',
-    run: (context) => refusesLimit(context, 'CONSUMABLE', 1.5),
-  },
-  {
-    id: 'G.TYPES.limit-absent',
-    section: 'gap: limits',
-    says: 'A consumable without a limit is unlimited: limit is null.',
-    needs: 'key',
-    async run(context) {
+  section('spec §2 PackageFeature').withKey(
+    'S2.P.limit-digits',
+    'limit is a string of decimal digits.',
+    async (context) => assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 1500 }), '1500'),
+  ),
+  limits.withKey('G.TYPES.limit-zero', 'A limit of 0 is a limit, not the lack of one.', async (context) =>
+    assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 0 }), '0'),
+  ),
+  limits.withKey('G.TYPES.limit-largest', 'A limit goes up to 2^53-1 and is kept exactly.', async (context) =>
+    assert.equal(await limitOf(context, 'CONSUMABLE', { limit: 2 ** 53 - 1 }), '9007199254740991'),
+  ),
+  limits.withKey('G.TYPES.limit-too-large', 'A limit of 2^53 is refused.', (context) =>
+    refusesLimit(context, 'CONSUMABLE', 2 ** 53),
+  ),
+  limits.withKey('G.TYPES.limit-negative', 'A negative limit is refused.', (context) =>
+    refusesLimit(context, 'CONSUMABLE', -1),
+  ),
+  section('spec §2 Entitlement').withKey(
+    'S2.I.limit-integer',
+    'A limit is an integer: half a unit is refused.',
+    (context) => refusesLimit(context, 'CONSUMABLE', 1.5),
+  ),
+  limits.withKey(
+    'G.TYPES.limit-absent',
+    'A consumable without a limit is unlimited: limit is null.',
+    async (context) => {
       assert.equal(await limitOf(context, 'CONSUMABLE'), null)
       assert.equal(await limitOf(context, 'CONSUMABLE', {}), null)
       assert.equal(await limitOf(context, 'CONSUMABLE', { limit: null }), null)
     },
-  },
-  {
-    id: 'G.TYPES.limit-binary',
-    section: 'gap: limits',
-    says: 'A binary feature has a null limit.',
-    needs: 'key',
-    run: async (context) => assert.equal(await limitOf(context, 'BINARY'), null),
-  },
-  {
-    id: 'G.TYPES.limit-binary-refused',
-    section: 'gap: limits',
-    says: 'A binary entry takes no limit.',
-    needs: 'key',
-    run: (context) => refusesLimit(context, 'BINARY', 1),
-  },
-  {
-    id: 'G.TYPES.features-list',
-    section: 'gap: CreatePackageInput.features',
-    says: 'features is a list and keeps its order.',
-    needs: 'key',
-    async run({ app, admin }) {
+  ),
+  limits.withKey('G.TYPES.limit-binary', 'A binary feature has a null limit.', async (context) =>
+    assert.equal(await limitOf(context, 'BINARY'), null),
+  ),
+  limits.withKey('G.TYPES.limit-binary-refused', 'A binary entry takes no limit.', (context) =>
+    refusesLimit(context, 'BINARY', 1),
+  ),
+  packageEntries.withKey(
+    'G.TYPES.features-list',
+    'features is a list and keeps its order.',
+    async ({ app, admin }) => {
       const made = [await app.makeFeature(), await app.makeFeature(), await app.makeFeature()].reverse()
       const input = { id: newId('package'), name: 'Pro', features: made.map((id) => ({ id })) }
       const { createPackage } = await admin.data(CREATE, { input })
@@ -109,37 +80,31 @@ export const entitlements: Audit[] = [
         made,
       )
     },
-  },
-  {
-    id: 'G.TYPES.features-one-entry',
-    section: 'gap: CreatePackageInput.features',
-    says: 'One bare entry works as well as a list of one.',
-    needs: 'key',
-    async run({ app, admin }) {
+  ),
+  packageEntries.withKey(
+    'G.TYPES.features-one-entry',
+    'One bare entry works as well as a list of one.',
+    async ({ app, admin }) => {
       const id = await app.makeFeature()
       const input = { id: newId('package'), name: 'Pro', features: { id, entitlement: { limit: 3 } } }
       const { createPackage } = await admin.data(CREATE, { input })
       assert.deepEqual(createPackage.features, [{ id, limit: '3' }])
     },
-  },
-  {
-    id: 'G.ERRORS.entry-feature-not-found',
-    section: 'gap: unknown ids',
-    says: 'An entry for an unknown feature fails with FEATURE_NOT_FOUND, and no package is made.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: unknown ids').withKey(
+    'G.ERRORS.entry-feature-not-found',
+    'An entry for an unknown feature fails with FEATURE_NOT_FOUND, and no package is made.',
+    async ({ admin, app }) => {
       const id = newId('package')
       const input = { id, name: 'Pro', features: [{ id: newId('feature') }] }
       await refuses(admin, CREATE, { input }, FEATURE_NOT_FOUND)
       await app.makeDraft([], { id })
     },
-  },
-  {
-    id: 'G.TYPES.reset-periods',
-    section: 'gap: values of resetPeriod',
-    says: 'resetPeriod takes HOUR, DAY, WEEK, MONTH, YEAR and NEVER, and nothing else.',
-    needs: 'key',
-    async run({ app, admin }) {
+  ),
+  resetPeriods.withKey(
+    'G.TYPES.reset-periods',
+    'resetPeriod takes HOUR, DAY, WEEK, MONTH, YEAR and NEVER, and nothing else.',
+    async ({ app, admin }) => {
       const id = await app.makeFeature()
       for (const resetPeriod of ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR', 'NEVER']) {
         await app.makeDraft([{ id, entitlement: { limit: 1, resetPeriod } }])
@@ -147,18 +112,16 @@ export const entitlements: Audit[] = [
       const features = [{ id, entitlement: { limit: 1, resetPeriod: 'DECADE' } }]
       await refuses(admin, CREATE, { input: { id: newId('package'), name: 'P', features } }, BAD_USER_INPUT)
     },
-  },
-  {
-    id: 'G.TYPES.reset-period-default',
-    section: 'gap: values of resetPeriod',
-    says: 'resetPeriod is MONTH and overageEnabled false when left out.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  resetPeriods.withOwner(
+    'G.TYPES.reset-period-default',
+    'resetPeriod is MONTH and overageEnabled false when left out.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 1 })
       const { current } = await own.showUsage(userId, featureId)
       const days = (Date.parse(current.periodEnd) - Date.parse(current.periodStart)) / 86_400_000
       assert.ok(days >= 28 && days <= 31, `a period of ${days} days`)
       assert.equal(current.consumption.overageEnabled, false)
     },
-  },
+  ),
 ]

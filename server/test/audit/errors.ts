@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Answer, Client } from '../harness/client.ts'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import type { Context } from './context.ts'
 import {
   answerOf,
@@ -20,6 +20,8 @@ import {
   USER_NOT_FOUND,
   VALIDATION_FAILED,
 } from './expect.ts'
+
+const unknownIds = section('gap: unknown ids')
 
 /** A failure of each kind, its extensions, and the operation that its path names: none when it never began. */
 const FAILURES: [name: string, Extensions, path: string[], fail: (context: Context) => Promise<Answer>][] = [
@@ -70,13 +72,11 @@ const FAILURES: [name: string, Extensions, path: string[], fail: (context: Conte
 
 const byId = (admin: Client, field: string) => admin.ask(`{ ${field}(id: "${newId('x')}") { id } }`)
 
-const shapes = FAILURES.map(
-  ([name, extensions, path, fail]): Audit => ({
-    id: `S7.E3.${name}`,
-    section: 'spec §7 error rules 1 to 3',
-    says: `A failure with ${extensions.code} (${name}) comes with status 200 as an error of exactly the spec's shape.`,
-    needs: 'key',
-    async run(context) {
+const shapes = FAILURES.map(([name, extensions, path, fail]) =>
+  section('spec §7 error rules 1 to 3').withKey(
+    `S7.E3.${name}`,
+    `A failure with ${extensions.code} (${name}) comes with status 200 as an error of exactly the spec's shape.`,
+    async (context) => {
       const { status, errors } = await fail(context)
       assert.equal(status, 200)
       assert.equal(errors?.length, 1)
@@ -90,39 +90,33 @@ const shapes = FAILURES.map(
       assert.equal(error.locations.length > 0, located)
       for (const { line, column } of error.locations) assert.ok(line > 0 && column > 0)
     },
-  }),
+  ),
 )
 
 export const errors: Audit[] = [
   ...shapes,
-  {
-    id: 'S7.E2.errors-array',
-    section: 'spec §7 error rule 2',
-    says: 'A failed call returns errors, an array, and no key error; a successful one returns no errors.',
-    needs: 'key',
-    async run({ admin }) {
+  section('spec §7 error rule 2').withKey(
+    'S7.E2.errors-array',
+    'A failed call returns errors, an array, and no key error; a successful one returns no errors.',
+    async ({ admin }) => {
       const failed = await byId(admin, 'user')
       assert.ok(Array.isArray(failed.errors))
       assert.ok(!('error' in failed))
       assert.ok(!('errors' in (await admin.ask('{ __typename }'))))
     },
-  },
-  {
-    id: 'S7.E3.location',
-    section: 'spec §7 error rule 3',
-    says: 'locations tells the line and column of the operation that failed.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('spec §7 error rule 3').withKey(
+    'S7.E3.location',
+    'locations tells the line and column of the operation that failed.',
+    async ({ admin }) => {
       const { errors } = await admin.ask(`query {\n  user(id: "${newId('user')}") { id }\n}`)
       assert.deepEqual(errors?.[0]?.locations, [{ line: 2, column: 3 }])
     },
-  },
-  {
-    id: 'G.ERRORS.refused-field',
-    section: 'gap: error codes',
-    says: 'An error about the value of one input names it in extensions.field, also when it is told again; others name none.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: error codes').withKey(
+    'G.ERRORS.refused-field',
+    'An error about the value of one input names it in extensions.field, also when it is told again; others name none.',
+    async ({ admin, app }) => {
       const id = await app.makeUser()
       const REFUSED: [mutation: string, field: string | undefined][] = [
         [`createUser(input: { id: "" }) { id }`, 'id'],
@@ -139,13 +133,11 @@ export const errors: Audit[] = [
         assert.deepEqual(await keyed.error(`mutation { ${mutation} }`), first)
       }
     },
-  },
-  {
-    id: 'G.ERRORS.field-is-null',
-    section: 'gap: unknown ids',
-    says: 'The field that failed is null, and the others are answered.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  unknownIds.withKey(
+    'G.ERRORS.field-is-null',
+    'The field that failed is null, and the others are answered.',
+    async ({ admin, app }) => {
       const id = await app.makeUser()
       const { data, errors } = await admin.ask(
         `{ found: user(id: "${id}") { id } user(id: "${newId('user')}") { id } feature(id: "${newId('f')}") { id } }`,
@@ -153,13 +145,11 @@ export const errors: Audit[] = [
       assert.deepEqual(data, { found: { id }, user: null, feature: null })
       assert.equal(errors?.length, 2)
     },
-  },
-  {
-    id: 'G.ERRORS.mutation-is-null',
-    section: 'gap: unknown ids',
-    says: 'A mutation that failed is null, and leaves those beside it standing.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  unknownIds.withKey(
+    'G.ERRORS.mutation-is-null',
+    'A mutation that failed is null, and leaves those beside it standing.',
+    async ({ admin }) => {
       const id = newId('user')
       const { data, errors } = await admin.ask(
         `mutation { updateUser(id: "${newId('user')}", input: {}) { id } createUser(input: { id: "${id}" }) { id } }`,
@@ -167,17 +157,15 @@ export const errors: Audit[] = [
       assert.deepEqual(data, { updateUser: null, createUser: { id } })
       assert.deepEqual(errors?.[0]?.path, ['updateUser'])
     },
-  },
-  {
-    id: 'G.ERRORS.long-ids',
-    section: 'gap: identifiers',
-    says: 'An id that nothing could have is simply not found.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: identifiers').withKey(
+    'G.ERRORS.long-ids',
+    'An id that nothing could have is simply not found.',
+    async ({ admin }) => {
       for (const id of ['', 'x'.repeat(10_000), 'a\u0000b', '\ud800']) {
         const error = await admin.error('query ($id: String!) { user(id: $id) { id } }', { id })
         assert.deepEqual(error.extensions, USER_NOT_FOUND)
       }
     },
-  },
+  ),
 ]

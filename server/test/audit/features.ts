@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, FEATURE_NOT_FOUND, refuses } from './expect.ts'
+
+const feature = section('spec §2 Feature')
 
 const FIELDS = 'id name type unitLabel unitLabelPlural metadata'
 const CREATE = `mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { ${FIELDS} } }`
@@ -20,34 +22,24 @@ const described = (id: string) => ({
 })
 
 export const features: Audit[] = [
-  {
-    id: 'S2.F.created-as-given',
-    section: 'spec §2 Feature',
-    says: 'createFeature returns the feature as given, and feature reads it back by its id.',
-    needs: 'key',
-    async run({ admin }) {
+  feature.withKey(
+    'S2.F.created-as-given',
+    'createFeature returns the feature as given, and feature reads it back by its id.',
+    async ({ admin }) => {
       const input = described(newId('feature'))
       assert.deepEqual((await admin.data(CREATE, { input })).createFeature, input)
       assert.deepEqual((await admin.data(READ, { id: input.id })).feature, input)
     },
-  },
-  {
-    id: 'S2.F.binary',
-    section: 'spec §2 Feature',
-    says: 'A feature may be BINARY, without units.',
-    needs: 'key',
-    async run({ admin }) {
-      const input = { id: newId('feature'), name: 'Export', type: 'BINARY' }
-      const { createFeature } = await admin.data(CREATE, { input })
-      assert.deepEqual(createFeature, { ...input, unitLabel: null, unitLabelPlural: null, metadata: {} })
-    },
-  },
-  {
-    id: 'S2.F.packages',
-    section: 'spec §2 Feature',
-    says: 'packages of a feature are the packages that include it, and no others.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  feature.withKey('S2.F.binary', 'A feature may be BINARY, without units.', async ({ admin }) => {
+    const input = { id: newId('feature'), name: 'Export', type: 'BINARY' }
+    const { createFeature } = await admin.data(CREATE, { input })
+    assert.deepEqual(createFeature, { ...input, unitLabel: null, unitLabelPlural: null, metadata: {} })
+  }),
+  feature.withKey(
+    'S2.F.packages',
+    'packages of a feature are the packages that include it, and no others.',
+    async ({ admin, app }) => {
       const [id, other] = [await app.makeFeature(), await app.makeFeature()]
       const including = [await app.makeDraft([{ id }, { id: other }]), await app.makeDraft([{ id }])]
       await app.makeDraft([{ id: other }])
@@ -59,13 +51,11 @@ export const features: Audit[] = [
         including,
       )
     },
-  },
-  {
-    id: 'S4.Q0.features-all',
-    section: 'spec §4 queries table',
-    says: 'features returns all features, oldest first.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('spec §4 queries table').withKey(
+    'S4.Q0.features-all',
+    'features returns all features, oldest first.',
+    async ({ admin, app }) => {
       const made = [
         await app.makeFeature(),
         await app.makeFeature({ type: 'BINARY' }),
@@ -78,13 +68,11 @@ export const features: Audit[] = [
         made,
       )
     },
-  },
-  {
-    id: 'S4.M0.update-feature-changes',
-    section: 'spec §4 mutations table',
-    says: 'updateFeature changes name, unitLabel, unitLabelPlural and metadata, and returns the feature.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('spec §4 mutations table').withKey(
+    'S4.M0.update-feature-changes',
+    'updateFeature changes name, unitLabel, unitLabelPlural and metadata, and returns the feature.',
+    async ({ admin }) => {
       const input = described(newId('feature'))
       await admin.data(CREATE, { input })
       const change = { name: 'Calls', unitLabel: 'c', unitLabelPlural: 'cs', metadata: { new: true } }
@@ -92,13 +80,11 @@ export const features: Audit[] = [
       assert.deepEqual(updateFeature, { ...input, ...change })
       assert.deepEqual((await admin.data(READ, { id: input.id })).feature, updateFeature)
     },
-  },
-  {
-    id: 'G.INPUT.feature-update-carries',
-    section: 'gap: what an update changes',
-    says: 'updateFeature changes only the fields that its input carries; metadata is replaced whole.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: what an update changes').withKey(
+    'G.INPUT.feature-update-carries',
+    'updateFeature changes only the fields that its input carries; metadata is replaced whole.',
+    async ({ admin }) => {
       const input = described(newId('feature'))
       await admin.data(CREATE, { input })
       const { updateFeature } = await admin.data(UPDATE, { id: input.id, input: { metadata: { tier: 2 } } })
@@ -106,13 +92,11 @@ export const features: Audit[] = [
       const renamed = await admin.data(UPDATE, { id: input.id, input: { name: 'Calls' } })
       assert.deepEqual(renamed.updateFeature, { ...updateFeature, name: 'Calls' })
     },
-  },
-  {
-    id: 'S2.P.package-feature-follows',
-    section: 'spec §2 PackageFeature',
-    says: 'A package shows its feature as it is now, with all seven fields.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('spec §2 PackageFeature').withKey(
+    'S2.P.package-feature-follows',
+    'A package shows its feature as it is now, with all seven fields.',
+    async ({ admin, app }) => {
       const { id, ...given } = described(newId('feature'))
       await app.makeFeature({ id, ...given })
       const packageId = await app.makeDraft([{ id, entitlement: { limit: 500 } }])
@@ -123,27 +107,23 @@ export const features: Audit[] = [
       )
       assert.deepEqual(read.package.features, [{ id, ...given, name: 'Calls', limit: '500' }])
     },
-  },
-  {
-    id: 'G.ERRORS.feature-not-found',
-    section: 'gap: unknown ids',
-    says: 'feature and updateFeature on an unknown id fail with FEATURE_NOT_FOUND.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: unknown ids').withKey(
+    'G.ERRORS.feature-not-found',
+    'feature and updateFeature on an unknown id fail with FEATURE_NOT_FOUND.',
+    async ({ admin }) => {
       await refuses(admin, READ, { id: newId('feature') }, FEATURE_NOT_FOUND)
       await refuses(admin, UPDATE, { id: newId('feature'), input: { name: 'N' } }, FEATURE_NOT_FOUND)
     },
-  },
-  {
-    id: 'G.ERRORS.feature-id-taken',
-    section: 'gap: identifiers',
-    says: 'createFeature with a taken id fails with BAD_USER_INPUT and changes nothing.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: identifiers').withKey(
+    'G.ERRORS.feature-id-taken',
+    'createFeature with a taken id fails with BAD_USER_INPUT and changes nothing.',
+    async ({ admin }) => {
       const input = described(newId('feature'))
       await admin.data(CREATE, { input })
       await refuses(admin, CREATE, { input: { ...input, name: 'Another' } }, BAD_USER_INPUT)
       assert.deepEqual((await admin.data(READ, { id: input.id })).feature, input)
     },
-  },
+  ),
 ]

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { answerOf, BAD_REQUEST, type Extensions, errorOf, PARSE_FAILED } from './expect.ts'
 
-const endpoint = { section: 'spec §4 the endpoint' }
+const always200 = section('gap: every POST answers 200')
+const selections = section('spec §2')
+
+const endpoint = section('spec §4 the endpoint')
 
 const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
 
-const methods = METHODS.map(
-  (method): Audit => ({
-    id: `S8.L3.${method.toLowerCase()}-refused`,
-    section: 'spec §8 limit 3',
-    says: `${method} is answered with 405, Allow: POST and an error.`,
-    needs: 'key',
-    async run({ url, key }) {
+const methods = METHODS.map((method) =>
+  section('spec §8 limit 3').withKey(
+    `S8.L3.${method.toLowerCase()}-refused`,
+    `${method} is answered with 405, Allow: POST and an error.`,
+    async ({ url, key }) => {
       const response = await fetch(`${url}/graphql?query={__typename}`, {
         method,
         headers: { Authorization: key },
@@ -27,7 +28,7 @@ const methods = METHODS.map(
       assert.deepEqual(Object.keys(errors[0]).sort(), ['extensions', 'locations', 'message', 'path'])
       assert.equal(errors[0].extensions.status, 405)
     },
-  }),
+  ),
 )
 
 const BAD_BODIES: [name: string, what: string, body: string | Uint8Array<ArrayBuffer>, Extensions][] = [
@@ -56,16 +57,14 @@ const BAD_BODIES: [name: string, what: string, body: string | Uint8Array<ArrayBu
   ['syntax-error', 'A syntax error', '{"query": "query { features { id }"}', PARSE_FAILED],
 ]
 
-const badBodies = BAD_BODIES.map(
-  ([name, what, body, extensions]): Audit => ({
-    id: `G.HTTP.${name}`,
-    section: 'gap: every POST answers 200',
-    says: `${what} is answered with 200 and ${extensions.code}.`,
-    needs: 'key',
-    async run({ admin }) {
+const badBodies = BAD_BODIES.map(([name, what, body, extensions]) =>
+  always200.withKey(
+    `G.HTTP.${name}`,
+    `${what} is answered with 200 and ${extensions.code}.`,
+    async ({ admin }) => {
       assert.deepEqual((await errorOf(await admin.post(body))).extensions, extensions)
     },
-  }),
+  ),
 )
 
 const ECHO = 'query ($id: String!) { canUseFeature(userId: $id, featureId: "f") { reasonCode } }'
@@ -79,16 +78,10 @@ const VARIABLES: [name: string, what: string, query: string, variables: unknown,
   ['absent', 'absent, which means none', '{ __typename }', undefined, { __typename: 'Query' }],
 ]
 
-const variables = VARIABLES.map(
-  ([name, what, query, value, data]): Audit => ({
-    ...endpoint,
-    id: `S4.E.variables-${name}`,
-    says: `variables may be ${what}.`,
-    needs: 'key',
-    async run({ admin }) {
-      const answer = await answerOf(await admin.post(JSON.stringify({ query, variables: value })))
-      assert.deepEqual(answer, { status: 200, data })
-    },
+const variables = VARIABLES.map(([name, what, query, value, data]) =>
+  endpoint.withKey(`S4.E.variables-${name}`, `variables may be ${what}.`, async ({ admin }) => {
+    const answer = await answerOf(await admin.post(JSON.stringify({ query, variables: value })))
+    assert.deepEqual(answer, { status: 200, data })
   }),
 )
 
@@ -96,33 +89,27 @@ export const http: Audit[] = [
   ...methods,
   ...badBodies,
   ...variables,
-  {
-    ...endpoint,
-    id: 'S4.E.variables-inline',
-    says: 'Values may be written inline in the query.',
-    needs: 'key',
-    async run({ admin }) {
+  endpoint.withKey(
+    'S4.E.variables-inline',
+    'Values may be written inline in the query.',
+    async ({ admin }) => {
       const query = 'query { canUseFeature(userId: "audit-nobody", featureId: "f", delta: 2) { reasonCode } }'
       assert.deepEqual(await admin.data(query), ANSWER)
     },
-  },
-  {
-    ...endpoint,
-    id: 'S4.E.entry-per-field',
-    says: 'data holds one entry per top-level field, named like it, in the order requested.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  endpoint.withKey(
+    'S4.E.entry-per-field',
+    'data holds one entry per top-level field, named like it, in the order requested.',
+    async ({ admin }) => {
       const query = '{ users(first: 0) { id } again: features(first: 0) { id } features(first: 0) { id } }'
       const response = await admin.post(JSON.stringify({ query }))
       assert.equal(await response.text(), '{"data":{"users":[],"again":[],"features":[]}}')
     },
-  },
-  {
-    ...endpoint,
-    id: 'S4.E.fields-mirrored',
-    says: 'The selected fields, and only those, come in the order requested.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  endpoint.withKey(
+    'S4.E.fields-mirrored',
+    'The selected fields, and only those, come in the order requested.',
+    async ({ admin, app }) => {
       const id = await app.makeUser({ name: 'Ada', email: 'ada@example.com' })
       const query = `{ user(id: "${id}") { email metadata id } }`
       const response = await admin.post(JSON.stringify({ query }))
@@ -131,59 +118,49 @@ export const http: Audit[] = [
         `{"data":{"user":{"email":"ada@example.com","metadata":{},"id":"${id}"}}}`,
       )
     },
-  },
-  {
-    id: 'S2.E.object-needs-selection',
-    section: 'spec §2',
-    says: 'When an operation returns an object, fields of it must be selected.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  selections.withKey(
+    'S2.E.object-needs-selection',
+    'When an operation returns an object, fields of it must be selected.',
+    async ({ admin }) => {
       const { errors } = await admin.ask('{ features }')
       assert.equal(errors?.[0]?.extensions.code, 'GRAPHQL_VALIDATION_FAILED')
     },
-  },
-  {
-    id: 'S2.E.ends-in-scalars',
-    section: 'spec §2',
-    says: 'The selection must end in scalars: objects need fields, scalars have none.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  selections.withKey(
+    'S2.E.ends-in-scalars',
+    'The selection must end in scalars: objects need fields, scalars have none.',
+    async ({ admin }) => {
       for (const query of ['{ features { packages } }', '{ features { id { length } } }']) {
         const { errors } = await admin.ask(query)
         assert.equal(errors?.[0]?.extensions.code, 'GRAPHQL_VALIDATION_FAILED')
       }
     },
-  },
-  {
-    id: 'G.HTTP.unknown-field',
-    section: 'gap: every POST answers 200',
-    says: 'An unknown field or operation is answered with 200 and GRAPHQL_VALIDATION_FAILED.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  always200.withKey(
+    'G.HTTP.unknown-field',
+    'An unknown field or operation is answered with 200 and GRAPHQL_VALIDATION_FAILED.',
+    async ({ admin }) => {
       for (const query of ['{ features { colour } }', '{ colours { id } }', 'mutation { publish { id } }']) {
         const { status, errors } = await admin.ask(query)
         assert.deepEqual([status, errors?.[0]?.extensions.code], [200, 'GRAPHQL_VALIDATION_FAILED'])
       }
     },
-  },
-  {
-    id: 'G.HTTP.variable-missing',
-    section: 'gap: every POST answers 200',
-    says: 'A variable that is missing or of another type is answered with 200 and BAD_USER_INPUT.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  always200.withKey(
+    'G.HTTP.variable-missing',
+    'A variable that is missing or of another type is answered with 200 and BAD_USER_INPUT.',
+    async ({ admin }) => {
       for (const variables of [{}, { id: null }, { id: 7 }, { id: ['a'] }]) {
         const { status, errors } = await admin.ask(ECHO, variables)
         assert.deepEqual([status, errors?.[0]?.extensions.code], [200, 'BAD_USER_INPUT'])
       }
     },
-  },
-  {
-    id: 'G.HTTP.operation-name',
-    section: 'gap: operationName',
-    says: 'operationName chooses one of several operations; without it, or with another name, the request fails.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: operationName').withKey(
+    'G.HTTP.operation-name',
+    'operationName chooses one of several operations; without it, or with another name, the request fails.',
+    async ({ admin }) => {
       const query = 'query A { a: __typename } query B { b: __typename }'
       const ask = async (operationName?: string) =>
         answerOf(await admin.post(JSON.stringify({ query, operationName })))
@@ -191,23 +168,19 @@ export const http: Audit[] = [
       assert.ok((await ask()).errors)
       assert.ok((await ask('C')).errors)
     },
-  },
-  {
-    id: 'G.HTTP.introspection',
-    section: 'gap: introspection',
-    says: 'With a valid key, introspection works.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: introspection').withKey(
+    'G.HTTP.introspection',
+    'With a valid key, introspection works.',
+    async ({ admin }) => {
       const { __schema } = await admin.data('{ __schema { queryType { name } mutationType { name } } }')
       assert.deepEqual(__schema, { queryType: { name: 'Query' }, mutationType: { name: 'Mutation' } })
     },
-  },
-  {
-    id: 'S9.V.no-version',
-    section: 'spec §9',
-    says: 'The endpoint is at /graphql, without a version, and nowhere else.',
-    needs: 'key',
-    async run({ url, key }) {
+  ),
+  section('spec §9').withKey(
+    'S9.V.no-version',
+    'The endpoint is at /graphql, without a version, and nowhere else.',
+    async ({ url, key }) => {
       const statuses = ['/graphql', '/v1/graphql', '/graphql/v1'].map(async (path) => {
         const response = await fetch(`${url}${path}`, {
           method: 'POST',
@@ -219,18 +192,16 @@ export const http: Audit[] = [
       })
       assert.deepEqual(await Promise.all(statuses), [200, 404, 404])
     },
-  },
-  {
-    id: 'G.HTTP.health',
-    section: 'gap: running it',
-    says: 'GET /healthz and GET /readyz answer 200.',
-    needs: 'key',
-    async run({ url }) {
+  ),
+  section('gap: running it').withKey(
+    'G.HTTP.health',
+    'GET /healthz and GET /readyz answer 200.',
+    async ({ url }) => {
       for (const path of ['/healthz', '/readyz']) {
         const response = await fetch(`${url}${path}`)
         await response.arrayBuffer()
         assert.equal(response.status, 200, path)
       }
     },
-  },
+  ),
 ]

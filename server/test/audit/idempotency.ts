@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Data, Variables } from '../harness/client.ts'
 import { newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { KEY_REUSED, refuses } from './expect.ts'
 
-const header = { section: 'gap: Idempotency-Key' }
-const field = { section: 'gap: CreateUsageEventInput.idempotencyKey' }
+const header = section('gap: Idempotency-Key')
+const field = section('gap: CreateUsageEventInput.idempotencyKey')
 
 const RECORD = `mutation ($input: CreateUsageEventInput!) {
   recordUsage(input: $input) { recorded reason consumption { used } }
@@ -77,19 +77,17 @@ const MUTATIONS: [name: string, query: string, variables: (app: OwnApp) => Promi
   ],
 ]
 
-const replays = MUTATIONS.map(
-  ([name, query, variables]): Audit => ({
-    ...header,
-    id: `G.IDEM.${name}`,
-    says: `A second ${name} with the same key and request answers what the first one did, and does nothing.`,
-    needs: 'dashboard',
-    async run({ own }) {
+const replays = MUTATIONS.map(([name, query, variables]) =>
+  header.withOwner(
+    `G.IDEM.${name}`,
+    `A second ${name} with the same key and request answers what the first one did, and does nothing.`,
+    async ({ own }) => {
       const keyed = own.admin.with({ 'Idempotency-Key': newId('key') })
       const values = await variables(own)
       const first = await keyed.data(query, values)
       assert.deepEqual(await keyed.data(query, values), first)
     },
-  }),
+  ),
 )
 
 async function recorded(app: OwnApp, input: Variables): Promise<Data> {
@@ -98,12 +96,10 @@ async function recorded(app: OwnApp, input: Variables): Promise<Data> {
 
 export const idempotency: Audit[] = [
   ...replays,
-  {
-    ...header,
-    id: 'G.IDEM.counted-once',
-    says: 'Usage recorded three times with one key counts once, and with three keys three times.',
-    needs: 'dashboard',
-    async run({ own }) {
+  header.withOwner(
+    'G.IDEM.counted-once',
+    'Usage recorded three times with one key counts once, and with three keys three times.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 50 })
       const variables = { input: { userId, featureId, delta: 2 } }
       const keyed = own.admin.with({ 'Idempotency-Key': newId('key') })
@@ -114,13 +110,11 @@ export const idempotency: Audit[] = [
       }
       assert.equal(await own.used(userId, featureId), 8)
     },
-  },
-  {
-    ...header,
-    id: 'G.IDEM.under-race',
-    says: 'Calls with one key at the same time count once and all get the same answer.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  header.withOwner(
+    'G.IDEM.under-race',
+    'Calls with one key at the same time count once and all get the same answer.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 50 })
       const keyed = own.admin.with({ 'Idempotency-Key': newId('key') })
       const calls = Array.from({ length: 8 }, () =>
@@ -131,13 +125,11 @@ export const idempotency: Audit[] = [
       }
       assert.equal(await own.used(userId, featureId), 2)
     },
-  },
-  {
-    ...header,
-    id: 'G.IDEM.another-request',
-    says: 'The same key with another request is refused with IDEMPOTENCY_KEY_REUSED, and nothing happens.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  header.withKey(
+    'G.IDEM.another-request',
+    'The same key with another request is refused with IDEMPOTENCY_KEY_REUSED, and nothing happens.',
+    async ({ admin, app }) => {
       const create = 'mutation ($id: String!) { createUser(input: { id: $id }) { id } }'
       const keyed = admin.with({ 'Idempotency-Key': newId('key') })
       await keyed.data(create, { id: newId('user') })
@@ -145,13 +137,11 @@ export const idempotency: Audit[] = [
       await refuses(keyed, create, { id }, KEY_REUSED)
       await app.makeUser({ id })
     },
-  },
-  {
-    ...header,
-    id: 'G.IDEM.several-mutations',
-    says: 'A request of several mutations is told again whole.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  header.withKey(
+    'G.IDEM.several-mutations',
+    'A request of several mutations is told again whole.',
+    async ({ admin }) => {
       const keyed = admin.with({ 'Idempotency-Key': newId('key') })
       const [a, b] = [newId('user'), newId('user')]
       const query = `mutation { a: createUser(input: { id: "${a}" }) { id } b: createUser(input: { id: "${b}" }) { id } }`
@@ -159,13 +149,11 @@ export const idempotency: Audit[] = [
       assert.deepEqual(first, { a: { id: a }, b: { id: b } })
       assert.deepEqual(await keyed.data(query), first)
     },
-  },
-  {
-    ...header,
-    id: 'G.IDEM.per-app',
-    says: 'A key belongs to its app: another app may use the same.',
-    needs: 'dashboard',
-    async run({ own, freshApp }) {
+  ),
+  header.withOwner(
+    'G.IDEM.per-app',
+    'A key belongs to its app: another app may use the same.',
+    async ({ own, freshApp }) => {
       const keyHeader = { 'Idempotency-Key': newId('key') }
       const other = await freshApp()
       for (const app of [own, other]) {
@@ -176,13 +164,11 @@ export const idempotency: Audit[] = [
         assert.equal(createUser.id, id)
       }
     },
-  },
-  {
-    ...header,
-    id: 'G.IDEM.queries-unaffected',
-    says: 'A query with a key is answered from how things are now.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  header.withKey(
+    'G.IDEM.queries-unaffected',
+    'A query with a key is answered from how things are now.',
+    async ({ admin, app }) => {
       const keyed = admin.with({ 'Idempotency-Key': newId('key') })
       const id = await app.makeUser({ name: 'Ada' })
       const query = `{ user(id: "${id}") { name } }`
@@ -190,13 +176,11 @@ export const idempotency: Audit[] = [
       await admin.data(`mutation { updateUser(id: "${id}", input: { name: "Bob" }) { id } }`)
       assert.equal((await keyed.data(query)).user.name, 'Bob')
     },
-  },
-  {
-    ...field,
-    id: 'G.IDEM.event-key',
-    says: 'Two events with one idempotencyKey count once, and answer the same.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  field.withOwner(
+    'G.IDEM.event-key',
+    'Two events with one idempotencyKey count once, and answer the same.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 50 })
       const input = { userId, featureId, delta: 3, idempotencyKey: newId('key') }
       const first = await recorded(own, input)
@@ -204,18 +188,16 @@ export const idempotency: Audit[] = [
       assert.deepEqual(await recorded(own, input), first)
       assert.equal(await own.used(userId, featureId), 3)
     },
-  },
-  {
-    ...field,
-    id: 'G.IDEM.event-key-another-event',
-    says: 'One idempotencyKey on another event is refused with IDEMPOTENCY_KEY_REUSED.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  field.withOwner(
+    'G.IDEM.event-key-another-event',
+    'One idempotencyKey on another event is refused with IDEMPOTENCY_KEY_REUSED.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 50 })
       const input = { userId, featureId, delta: 3, idempotencyKey: newId('key') }
       await recorded(own, input)
       await refuses(own.admin, RECORD, { input: { ...input, delta: 4 } }, KEY_REUSED)
       assert.equal(await own.used(userId, featureId), 3)
     },
-  },
+  ),
 ]

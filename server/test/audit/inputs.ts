@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, refuses, refusesDocument, VALIDATION_FAILED } from './expect.ts'
+
+const identifiers = section('gap: identifiers')
+const metadataField = section('spec §2 metadata')
+const stringEnum = section('gap: "String enum"')
 
 const CREATE_USER = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id metadata } }'
 const CREATE_FEATURE = 'mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id type } }'
@@ -14,13 +18,11 @@ const REQUIRED: [name: string, query: string, input: () => Record<string, unknow
   ['create-package', CREATE_PACKAGE, () => ({ id: newId('package'), name: 'P' })],
 ]
 
-const required = REQUIRED.map(
-  ([name, query, input]): Audit => ({
-    id: `G.INPUT.${name}-required`,
-    section: 'gap: required input fields',
-    says: `${name} needs ${Object.keys(input()).join(', ')} and nothing else.`,
-    needs: 'key',
-    async run({ admin }) {
+const required = REQUIRED.map(([name, query, input]) =>
+  section('gap: required input fields').withKey(
+    `G.INPUT.${name}-required`,
+    `${name} needs ${Object.keys(input()).join(', ')} and nothing else.`,
+    async ({ admin }) => {
       await admin.data(query, { input: input() })
       for (const field of Object.keys(input())) {
         const { [field]: _left, ...rest } = input()
@@ -28,7 +30,7 @@ const required = REQUIRED.map(
         await refuses(admin, query, { input: { ...rest, [field]: null } }, BAD_USER_INPUT)
       }
     },
-  }),
+  ),
 )
 
 const BAD_IDS: [name: string, what: string, id: string][] = [
@@ -38,18 +40,16 @@ const BAD_IDS: [name: string, what: string, id: string][] = [
   ['nul', 'An id with a NUL', 'a\u0000b'],
 ]
 
-const badIds = BAD_IDS.map(
-  ([name, what, id]): Audit => ({
-    id: `G.INPUT.id-${name}`,
-    section: 'gap: identifiers',
-    says: `${what} is refused for a user, a feature and a package.`,
-    needs: 'key',
-    async run({ admin }) {
+const badIds = BAD_IDS.map(([name, what, id]) =>
+  identifiers.withKey(
+    `G.INPUT.id-${name}`,
+    `${what} is refused for a user, a feature and a package.`,
+    async ({ admin }) => {
       for (const [, query, input] of REQUIRED) {
         await refuses(admin, query, { input: { ...input(), id } }, BAD_USER_INPUT)
       }
     },
-  }),
+  ),
 )
 
 /** Objects of `levels` levels, the outermost counted. */
@@ -57,51 +57,39 @@ const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(leve
 /** An object of so many bytes as JSON. */
 const sized = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) })
 
-const metadata = { section: 'gap: metadata' }
+const metadata = section('gap: metadata')
 
 export const inputs: Audit[] = [
   ...required,
   ...badIds,
-  {
-    id: 'G.INPUT.id-longest',
-    section: 'gap: identifiers',
-    says: 'An id of 255 characters works, whatever the script.',
-    needs: 'key',
-    async run({ admin, app }) {
+  identifiers.withKey(
+    'G.INPUT.id-longest',
+    'An id of 255 characters works, whatever the script.',
+    async ({ admin, app }) => {
       const id = newId('Łódź-東京-é').padEnd(255, 'ж')
       await app.makeUser({ id })
       assert.equal((await admin.data('query ($id: String!) { user(id: $id) { id } }', { id })).user.id, id)
     },
-  },
-  {
-    id: 'G.INPUT.id-per-kind',
-    section: 'gap: identifiers',
-    says: 'A user, a feature and a package may have the same id.',
-    needs: 'key',
-    async run({ app }) {
+  ),
+  identifiers.withKey(
+    'G.INPUT.id-per-kind',
+    'A user, a feature and a package may have the same id.',
+    async ({ app }) => {
       const id = newId('shared')
       assert.deepEqual(
         [await app.makeUser({ id }), await app.makeFeature({ id }), await app.makeDraft([], { id })],
         [id, id, id],
       )
     },
-  },
-  {
-    id: 'G.INPUT.id-case',
-    section: 'gap: identifiers',
-    says: 'Ids that differ in case are different ids.',
-    needs: 'key',
-    async run({ app }) {
-      const id = await app.makeUser()
-      assert.notEqual(await app.makeUser({ id: id.toUpperCase() }), id)
-    },
-  },
-  {
-    id: 'G.INPUT.unknown-field',
-    section: 'spec §2 input objects',
-    says: 'A field that an input does not have is refused, not ignored.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  identifiers.withKey('G.INPUT.id-case', 'Ids that differ in case are different ids.', async ({ app }) => {
+    const id = await app.makeUser()
+    assert.notEqual(await app.makeUser({ id: id.toUpperCase() }), id)
+  }),
+  section('spec §2 input objects').withKey(
+    'G.INPUT.unknown-field',
+    'A field that an input does not have is refused, not ignored.',
+    async ({ admin }) => {
       await refuses(admin, CREATE_USER, { input: { id: newId('user'), age: 7 } }, BAD_USER_INPUT)
       await refusesDocument(
         admin,
@@ -109,14 +97,11 @@ export const inputs: Audit[] = [
         VALIDATION_FAILED,
       )
     },
-  },
-  {
-    ...metadata,
-    id: 'S2.I.metadata-kept',
-    section: 'spec §2 metadata',
-    says: 'metadata is a free-form object and is kept as it came, inline or as a variable.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadataField.withKey(
+    'S2.I.metadata-kept',
+    'metadata is a free-form object and is kept as it came, inline or as a variable.',
+    async ({ admin }) => {
       const given = {
         text: 'ŁÓ "quoted" \\ \u2028 🙂',
         numbers: [0, -1, 1.5, 1e-7, 2 ** 53 - 1],
@@ -132,13 +117,11 @@ export const inputs: Audit[] = [
       )
       assert.deepEqual(createUser.metadata, { a: [1, -2.5, 'x', true, null], b: { c: {} } })
     },
-  },
-  {
-    ...metadata,
-    id: 'G.INPUT.metadata-proto',
-    says: '__proto__ in metadata is data like any other key, inline or as a variable, at any depth.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadata.withKey(
+    'G.INPUT.metadata-proto',
+    '__proto__ in metadata is data like any other key, inline or as a variable, at any depth.',
+    async ({ admin }) => {
       const json = '{"__proto__":{"admin":true},"in":{"__proto__":1}}'
       const [a, b] = [newId('user'), newId('user')]
       await admin.post(
@@ -154,61 +137,50 @@ export const inputs: Audit[] = [
         assert.match(text, /"in":\{"__proto__":1\}/)
       }
     },
-  },
-  {
-    ...metadata,
-    id: 'G.INPUT.metadata-odd-characters',
-    says: 'metadata keeps what PostgreSQL text cannot hold: NUL and half a surrogate pair.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadata.withKey(
+    'G.INPUT.metadata-odd-characters',
+    'metadata keeps what PostgreSQL text cannot hold: NUL and half a surrogate pair.',
+    async ({ admin }) => {
       const input = { id: newId('user'), metadata: { 'n\u0000l': '\u0000', half: '\ud800' } }
       assert.deepEqual((await admin.data(CREATE_USER, { input })).createUser, input)
       const { user } = await admin.data('query ($id: String!) { user(id: $id) { metadata } }', input)
       assert.deepEqual(user.metadata, input.metadata)
     },
-  },
-  {
-    ...metadata,
-    id: 'S2.I.metadata-object',
-    section: 'spec §2 metadata',
-    says: 'metadata must be an object: anything else is refused.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadataField.withKey(
+    'S2.I.metadata-object',
+    'metadata must be an object: anything else is refused.',
+    async ({ admin }) => {
       for (const metadata of ['text', 7, true, [], [{}]]) {
         await refuses(admin, CREATE_USER, { input: { id: newId('user'), metadata } }, BAD_USER_INPUT)
       }
     },
-  },
-  {
-    ...metadata,
-    id: 'G.INPUT.metadata-default',
-    says: 'metadata is an empty object when left out or null.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadata.withKey(
+    'G.INPUT.metadata-default',
+    'metadata is an empty object when left out or null.',
+    async ({ admin }) => {
       for (const rest of [{}, { metadata: null }]) {
         const { createUser } = await admin.data(CREATE_USER, { input: { id: newId('user'), ...rest } })
         assert.deepEqual(createUser.metadata, {})
       }
     },
-  },
-  {
-    ...metadata,
-    id: 'G.INPUT.metadata-size',
-    says: 'metadata may be 16 KiB, and not a byte more.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadata.withKey(
+    'G.INPUT.metadata-size',
+    'metadata may be 16 KiB, and not a byte more.',
+    async ({ admin }) => {
       const largest = { id: newId('user'), metadata: sized(16 * 1024) }
       assert.deepEqual((await admin.data(CREATE_USER, { input: largest })).createUser, largest)
       const input = { id: newId('user'), metadata: sized(16 * 1024 + 1) }
       await refuses(admin, CREATE_USER, { input }, BAD_USER_INPUT)
     },
-  },
-  {
-    ...metadata,
-    id: 'G.INPUT.metadata-depth',
-    says: 'metadata may be 32 levels deep, and not one more.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  metadata.withKey(
+    'G.INPUT.metadata-depth',
+    'metadata may be 32 levels deep, and not one more.',
+    async ({ admin }) => {
       const deepest = { id: newId('user'), metadata: nested(32) }
       assert.deepEqual((await admin.data(CREATE_USER, { input: deepest })).createUser, deepest)
       await refuses(
@@ -218,26 +190,22 @@ export const inputs: Audit[] = [
         BAD_USER_INPUT,
       )
     },
-  },
-  {
-    id: 'S2.I.enum-bare',
-    section: 'spec §2 enums',
-    says: 'An enum value may be written bare in the query.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('spec §2 enums').withKey(
+    'S2.I.enum-bare',
+    'An enum value may be written bare in the query.',
+    async ({ admin }) => {
       const id = newId('feature')
       const { createFeature } = await admin.data(
         `mutation { createFeature(input: { id: "${id}", name: "F", type: CONSUMABLE }) { type } }`,
       )
       assert.equal(createFeature.type, 'CONSUMABLE')
     },
-  },
-  {
-    id: 'G.TYPES.enum-quoted',
-    section: 'gap: "String enum"',
-    says: 'An enum value may be written in quotes in the query.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  stringEnum.withKey(
+    'G.TYPES.enum-quoted',
+    'An enum value may be written in quotes in the query.',
+    async ({ admin }) => {
       const id = newId('feature')
       const { createFeature, recordUsage } = await admin.data(
         `mutation {
@@ -250,13 +218,11 @@ export const inputs: Audit[] = [
       )
       assert.deepEqual([createFeature.type, recordUsage.recorded], ['CONSUMABLE', false])
     },
-  },
-  {
-    id: 'G.TYPES.enum-string-variable',
-    section: 'gap: "String enum"',
-    says: 'An enum value may come in a variable of type String.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  stringEnum.withKey(
+    'G.TYPES.enum-string-variable',
+    'An enum value may come in a variable of type String.',
+    async ({ admin }) => {
       const { createFeature } = await admin.data(
         `mutation ($id: String!, $type: String!) {
           createFeature(input: { id: $id, name: "F", type: $type }) { type }
@@ -265,13 +231,11 @@ export const inputs: Audit[] = [
       )
       assert.equal(createFeature.type, 'BINARY')
     },
-  },
-  {
-    id: 'G.TYPES.enum-unknown',
-    section: 'gap: "String enum"',
-    says: 'A value that the enum does not have is refused, bare, quoted or in a variable.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  stringEnum.withKey(
+    'G.TYPES.enum-unknown',
+    'A value that the enum does not have is refused, bare, quoted or in a variable.',
+    async ({ admin }) => {
       for (const type of ['COLOUR', '"COLOUR"', '"consumable"', '1']) {
         const query = `mutation { createFeature(input: { id: "${newId('f')}", name: "F", type: ${type} }) { id } }`
         await refusesDocument(admin, query, VALIDATION_FAILED)
@@ -279,5 +243,5 @@ export const inputs: Audit[] = [
       const input = { id: newId('feature'), name: 'F', type: 'COLOUR' }
       await refuses(admin, CREATE_FEATURE, { input }, BAD_USER_INPUT)
     },
-  },
+  ),
 ]

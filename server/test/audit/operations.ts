@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Variables } from '../harness/client.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { operation, typeNamed, written } from './introspect.ts'
 
 interface Operation {
@@ -167,13 +167,11 @@ const MUTATIONS: Operation[] = [
 const slug = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 const audited = (root: 'Query' | 'Mutation', operations: Operation[]) =>
-  operations.map(
-    ({ name, args, variables, returns, selects }): Audit => ({
-      id: `S4.${root === 'Query' ? 'Q' : 'M'}0.${slug(name)}`,
-      section: `spec §4 ${root === 'Query' ? 'queries' : 'mutations'} table`,
-      says: `${name} takes the arguments and returns the type and fields that the spec lists.`,
-      needs: 'key',
-      async run({ admin }) {
+  operations.map(({ name, args, variables, returns, selects }) =>
+    section(`spec §4 ${root === 'Query' ? 'queries' : 'mutations'} table`).withKey(
+      `S4.${root === 'Query' ? 'Q' : 'M'}0.${slug(name)}`,
+      `${name} takes the arguments and returns the type and fields that the spec lists.`,
+      async ({ admin }) => {
         const declared = Object.entries(args).map(([arg, type]) => `$${arg}: ${type}`)
         const passed = Object.keys(args).map((arg) => `${arg}: $${arg}`)
         const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '')
@@ -186,7 +184,7 @@ const audited = (root: 'Query' | 'Mutation', operations: Operation[]) =>
         const same = typeof returns === 'string' ? type === returns : returns.test(type)
         assert.ok(same, `${name} returns ${type}, not ${returns}`)
       },
-    }),
+    ),
   )
 
 const DEFAULTS: [operation: string, argument: string, value: string][] = [
@@ -196,26 +194,22 @@ const DEFAULTS: [operation: string, argument: string, value: string][] = [
   ['packages', 'status', '"PUBLISHED"'],
 ]
 
-const defaults = DEFAULTS.map(
-  ([name, argument, value]): Audit => ({
-    id: `S4.Q0.${slug(name)}-${slug(argument)}-default`,
-    section: 'spec §4 queries table',
-    says: `${argument} of ${name} is ${value} when left out.`,
-    needs: 'key',
-    async run({ admin }) {
+const defaults = DEFAULTS.map(([name, argument, value]) =>
+  section('spec §4 queries table').withKey(
+    `S4.Q0.${slug(name)}-${slug(argument)}-default`,
+    `${argument} of ${name} is ${value} when left out.`,
+    async ({ admin }) => {
       const { args } = await operation(admin, 'Query', name)
       assert.equal(args.find((a) => a.name === argument)?.defaultValue, value)
     },
-  }),
+  ),
 )
 
 const others: Audit[] = [
-  {
-    id: 'S3.P.no-operation-publishes',
-    section: 'spec §3 package status',
-    says: 'The Admin API has no operation that publishes a package or changes its status.',
-    needs: 'key',
-    async run({ admin }) {
+  section('spec §3 package status').withKey(
+    'S3.P.no-operation-publishes',
+    'The Admin API has no operation that publishes a package or changes its status.',
+    async ({ admin }) => {
       const names = (await typeNamed(admin, 'Mutation')).fields?.map((f) => f.name) ?? []
       assert.ok(names.includes('updatePackage'))
       assert.deepEqual(
@@ -223,7 +217,7 @@ const others: Audit[] = [
         [],
       )
     },
-  },
+  ),
 ]
 
 export const operations: Audit[] = [

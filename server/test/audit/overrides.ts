@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Data, Variables } from '../harness/client.ts'
 import { newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, FEATURE_NOT_FOUND, ISO_TIME, refuses, USER_NOT_FOUND } from './expect.ts'
 
 const SET = `mutation ($input: OverrideInput!) {
@@ -20,15 +20,13 @@ const set = async ({ admin }: OwnApp, input: Variables): Promise<Data> =>
 const check = async ({ admin }: OwnApp, userId: string, featureId: string): Promise<Data> =>
   (await admin.data(CHECK, { userId, featureId })).canUseFeature
 
-const overriding = { section: 'gap: overrides' }
+const overriding = section('gap: overrides')
 
 export const overrides: Audit[] = [
-  {
-    ...overriding,
-    id: 'G.LIFE.override-set',
-    says: 'setOverride answers what applies from now on, and overrides lists it.',
-    needs: 'dashboard',
-    async run({ own }) {
+  overriding.withOwner(
+    'G.LIFE.override-set',
+    'setOverride answers what applies from now on, and overrides lists it.',
+    async ({ own }) => {
       const [userId, featureId] = [await own.makeUser(), await own.makeFeature()]
       const { startedAt, ...made } = await set(own, {
         userId,
@@ -53,13 +51,11 @@ export const overrides: Audit[] = [
       const { overrides } = await own.admin.data(LIST, { userId })
       assert.deepEqual(overrides, [{ featureId, mode: 'REPLACE', limit: 5, reason: 'a pilot' }])
     },
-  },
-  {
-    ...overriding,
-    id: 'G.LIFE.override-beats-packages',
-    says: "REPLACE, ADD, UNLIMITED, GRANT and DENY win over what the user's packages say.",
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  overriding.withOwner(
+    'G.LIFE.override-beats-packages',
+    "REPLACE, ADD, UNLIMITED, GRANT and DENY win over what the user's packages say.",
+    async ({ own }) => {
       const featureId = await own.makeFeature()
       const userId = await own.makeUser()
       await own.subscribe(userId, await own.makePlan({ id: featureId, entitlement: { limit: 10 } }))
@@ -83,13 +79,11 @@ export const overrides: Audit[] = [
         ['DENY', false, 'DENIED', undefined],
       ])
     },
-  },
-  {
-    ...overriding,
-    id: 'G.LIFE.override-binary',
-    says: 'A binary feature can be granted to a user without a subscription, and denied; it has no limit.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  overriding.withOwner(
+    'G.LIFE.override-binary',
+    'A binary feature can be granted to a user without a subscription, and denied; it has no limit.',
+    async ({ own }) => {
       const userId = await own.makeUser()
       const featureId = await own.makeFeature({ type: 'BINARY' })
       await set(own, { userId, featureId, mode: 'GRANT' })
@@ -103,13 +97,11 @@ export const overrides: Audit[] = [
         BAD_USER_INPUT,
       )
     },
-  },
-  {
-    ...overriding,
-    id: 'G.LIFE.override-counted',
-    says: 'Without a subscription usage is counted against the override, and setting it again keeps the count.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  overriding.withOwner(
+    'G.LIFE.override-counted',
+    'Without a subscription usage is counted against the override, and setting it again keeps the count.',
+    async ({ own }) => {
       const [userId, featureId] = [await own.makeUser(), await own.makeFeature()]
       const record = async (delta: number) =>
         (
@@ -124,26 +116,22 @@ export const overrides: Audit[] = [
       assert.deepEqual([await record(1), await record(1)], [true, false])
       assert.deepEqual((await check(own, userId, featureId)).consumption, { budget: 6, used: 6 })
     },
-  },
-  {
-    ...overriding,
-    id: 'G.LIFE.override-remove',
-    says: 'removeOverride answers what was in force, or null; from then on the packages apply.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  overriding.withOwner(
+    'G.LIFE.override-remove',
+    'removeOverride answers what was in force, or null; from then on the packages apply.',
+    async ({ own }) => {
       const [userId, featureId] = [await own.makeUser(), await own.makeFeature()]
       await set(own, { userId, featureId, mode: 'GRANT' })
       const removed = async () => (await own.admin.data(REMOVE, { userId, featureId })).removeOverride
       assert.deepEqual([await removed(), await removed()], [{ featureId, mode: 'GRANT' }, null])
       assert.equal((await check(own, userId, featureId)).reasonCode, 'NO_SUBSCRIPTION')
     },
-  },
-  {
-    ...overriding,
-    id: 'G.LIFE.override-refused',
-    says: 'A limit that is missing or out of place, an expiry in the past and unknown ids are refused.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  overriding.withOwner(
+    'G.LIFE.override-refused',
+    'A limit that is missing or out of place, an expiry in the past and unknown ids are refused.',
+    async ({ own }) => {
       const [userId, featureId] = [await own.makeUser(), await own.makeFeature()]
       const input = { userId, featureId, mode: 'ADD', limit: 1 }
       for (const wrong of [
@@ -160,5 +148,5 @@ export const overrides: Audit[] = [
       await refuses(own.admin, SET, { input: { ...input, featureId: newId('feature') } }, FEATURE_NOT_FOUND)
       await refuses(own.admin, LIST, { userId: newId('user') }, USER_NOT_FOUND)
     },
-  },
+  ),
 ]

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, ISO_TIME, PACKAGE_NOT_FOUND, refuses, refusesDocument } from './expect.ts'
+
+const packageFields = section('spec §2 Package')
+const packageStatus = section('spec §3 package status')
+const queriesTable = section('spec §4 queries table')
+const rule1 = section('spec §4 mutation rule 1')
 
 const CREATE = `mutation ($input: CreatePackageInput!) {
   createPackage(input: $input) { id name status isAddon metadata features { id limit } prices { id } updatedAt }
@@ -15,12 +20,10 @@ const LIST = 'query ($status: String) { packages(status: $status) { id status } 
 const ids = (list: { id: string }[]) => list.map(({ id }) => id)
 
 export const packages: Audit[] = [
-  {
-    id: 'S2.P.created-as-given',
-    section: 'spec §2 Package',
-    says: 'createPackage returns the package as given, with its features and without prices.',
-    needs: 'key',
-    async run({ admin, app }) {
+  packageFields.withKey(
+    'S2.P.created-as-given',
+    'createPackage returns the package as given, with its features and without prices.',
+    async ({ admin, app }) => {
       const [a, b] = [await app.makeFeature(), await app.makeFeature({ type: 'BINARY' })]
       const given = { id: newId('package'), name: 'Pro', isAddon: true, metadata: { rank: 2 } }
       const features = [{ id: a, entitlement: { limit: 10 } }, { id: b }]
@@ -37,66 +40,54 @@ export const packages: Audit[] = [
         prices: [],
       })
     },
-  },
-  {
-    id: 'S3.P.created-draft',
-    section: 'spec §3 package status',
-    says: 'A package created through the API is DRAFT.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  packageStatus.withKey(
+    'S3.P.created-draft',
+    'A package created through the API is DRAFT.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft()
       assert.equal((await admin.data(READ, { id })).package.status, 'DRAFT')
     },
-  },
-  {
-    id: 'S3.P.published-in-dashboard',
-    section: 'spec §3 package status',
-    says: 'Publishing in the dashboard moves a package from DRAFT to PUBLISHED.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  packageStatus.withOwner(
+    'S3.P.published-in-dashboard',
+    'Publishing in the dashboard moves a package from DRAFT to PUBLISHED.',
+    async ({ own }) => {
       const id = await own.makeDraft()
       assert.deepEqual(await own.publish(id), { id, status: 'PUBLISHED' })
       assert.equal((await own.admin.data(READ, { id })).package.status, 'PUBLISHED')
     },
-  },
-  {
-    id: 'S3.P.draft-not-listed',
-    section: 'spec §3 package status',
-    says: 'packages without a status does not list drafts.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  packageStatus.withKey(
+    'S3.P.draft-not-listed',
+    'packages without a status does not list drafts.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft()
       const { packages } = await admin.data(LIST)
       assert.ok(!ids(packages).includes(id))
       assert.ok(packages.every((p: { status: string }) => p.status === 'PUBLISHED'))
     },
-  },
-  {
-    id: 'S4.Q0.packages-by-status',
-    section: 'spec §4 queries table',
-    says: 'packages lists the PUBLISHED ones by default or when asked, and the DRAFT ones when asked.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  queriesTable.withOwner(
+    'S4.Q0.packages-by-status',
+    'packages lists the PUBLISHED ones by default or when asked, and the DRAFT ones when asked.',
+    async ({ freshApp }) => {
       const app = await freshApp()
       const [draft, published] = [await app.makeDraft(), await app.makePlan()]
       assert.deepEqual(ids((await app.admin.data(LIST)).packages), [published])
       assert.deepEqual(ids((await app.admin.data(LIST, { status: 'PUBLISHED' })).packages), [published])
       assert.deepEqual(ids((await app.admin.data(LIST, { status: 'DRAFT' })).packages), [draft])
     },
-  },
-  {
-    id: 'G.TYPES.packages-status-checked',
-    section: 'gap: packages(status:)',
-    says: 'packages with a status that is none fails with BAD_USER_INPUT.',
-    needs: 'key',
-    run: async ({ admin }) => void (await refuses(admin, LIST, { status: 'ARCHIVED' }, BAD_USER_INPUT)),
-  },
-  {
-    id: 'S4.Q0.include-features-harmless',
-    section: 'spec §4 queries table',
-    says: 'includeFeatures, which is for the SDKs, changes nothing here: the selection decides.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: packages(status:)').withKey(
+    'G.TYPES.packages-status-checked',
+    'packages with a status that is none fails with BAD_USER_INPUT.',
+    async ({ admin }) => void (await refuses(admin, LIST, { status: 'ARCHIVED' }, BAD_USER_INPUT)),
+  ),
+  queriesTable.withKey(
+    'S4.Q0.include-features-harmless',
+    'includeFeatures, which is for the SDKs, changes nothing here: the selection decides.',
+    async ({ admin, app }) => {
       const feature = await app.makeFeature()
       const id = await app.makeDraft([{ id: feature }])
       for (const includeFeatures of [true, false]) {
@@ -114,25 +105,21 @@ export const packages: Audit[] = [
         assert.deepEqual(listed, { id, features: [{ id: feature }] })
       }
     },
-  },
-  {
-    id: 'S4.Q4.package-by-id',
-    section: 'spec §4 query rule 4',
-    says: 'package takes the id that was set at creation.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('spec §4 query rule 4').withKey(
+    'S4.Q4.package-by-id',
+    'package takes the id that was set at creation.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft([], { name: 'Team' })
       const found = (await admin.data(READ, { id })).package
       assert.equal(found.id, id)
       assert.equal(found.name, 'Team')
     },
-  },
-  {
-    id: 'S2.P.is-addon',
-    section: 'spec §2 Package',
-    says: 'isAddon is as given, and false, a base plan, when left out.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  packageFields.withKey(
+    'S2.P.is-addon',
+    'isAddon is as given, and false, a base plan, when left out.',
+    async ({ admin, app }) => {
       for (const [input, expected] of [
         [{}, false],
         [{ isAddon: false }, false],
@@ -142,13 +129,11 @@ export const packages: Audit[] = [
         assert.equal((await admin.data(READ, { id })).package.isAddon, expected)
       }
     },
-  },
-  {
-    id: 'S2.P.updated-at',
-    section: 'spec §2 Package',
-    says: 'updatedAt is an ISO 8601 time in UTC with milliseconds, and moves when the package changes.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  packageFields.withOwner(
+    'S2.P.updated-at',
+    'updatedAt is an ISO 8601 time in UTC with milliseconds, and moves when the package changes.',
+    async ({ freshApp }) => {
       const app = await freshApp({ testClock: true })
       const id = await app.makeDraft()
       const time = `${new Date().getUTCFullYear() + 1}-03-04T05:06:07.089Z`
@@ -157,26 +142,22 @@ export const packages: Audit[] = [
       assert.equal(updatePackage.updatedAt, time)
       assert.equal((await app.admin.data(READ, { id })).package.updatedAt, time)
     },
-  },
-  {
-    id: 'S4.M1.metadata-changes',
-    section: 'spec §4 mutation rule 1',
-    says: 'updatePackage replaces the metadata and leaves all else, the status too, as it was.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  rule1.withKey(
+    'S4.M1.metadata-changes',
+    'updatePackage replaces the metadata and leaves all else, the status too, as it was.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft([], { metadata: { a: 1, b: 2 }, isAddon: true })
       const { updatedAt: _before, ...before } = (await admin.data(READ, { id })).package
       const { updatePackage } = await admin.data(UPDATE, { id, input: { metadata: { b: 3 } } })
       const { updatedAt: _after, ...after } = updatePackage
       assert.deepEqual(after, { ...before, metadata: { b: 3 } })
     },
-  },
-  {
-    id: 'S4.M1.nothing-else',
-    section: 'spec §4 mutation rule 1',
-    says: 'updatePackage refuses any field but metadata.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  rule1.withKey(
+    'S4.M1.nothing-else',
+    'updatePackage refuses any field but metadata.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft()
       for (const field of ['name: "N"', 'isAddon: true', 'status: "PUBLISHED"', 'features: []', 'id: "n"']) {
         await refusesDocument(admin, `mutation { updatePackage(id: "${id}", input: { ${field} }) { id } }`, {
@@ -186,13 +167,11 @@ export const packages: Audit[] = [
         })
       }
     },
-  },
-  {
-    id: 'S4.M1.other-changes-in-dashboard',
-    section: 'spec §4 mutation rule 1',
-    says: 'The dashboard changes what updatePackage cannot: the name and the features.',
-    needs: 'dashboard',
-    async run({ own, dashboard }) {
+  ),
+  rule1.withOwner(
+    'S4.M1.other-changes-in-dashboard',
+    'The dashboard changes what updatePackage cannot: the name and the features.',
+    async ({ own, dashboard }) => {
       const [a, b] = [await own.makeFeature(), await own.makeFeature()]
       const id = await own.makeDraft([{ id: a }])
       await dashboard.data(
@@ -207,25 +186,21 @@ export const packages: Audit[] = [
       )
       assert.deepEqual(read.package, { name: 'New', features: [{ id: b, limit: '7' }] })
     },
-  },
-  {
-    id: 'G.ERRORS.package-not-found',
-    section: 'gap: unknown ids',
-    says: 'package and updatePackage on an unknown id fail with PACKAGE_NOT_FOUND.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: unknown ids').withKey(
+    'G.ERRORS.package-not-found',
+    'package and updatePackage on an unknown id fail with PACKAGE_NOT_FOUND.',
+    async ({ admin }) => {
       await refuses(admin, READ, { id: newId('package') }, PACKAGE_NOT_FOUND)
       await refuses(admin, UPDATE, { id: newId('package'), input: { metadata: {} } }, PACKAGE_NOT_FOUND)
     },
-  },
-  {
-    id: 'G.ERRORS.package-id-taken',
-    section: 'gap: identifiers',
-    says: 'createPackage with a taken id fails with BAD_USER_INPUT.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: identifiers').withKey(
+    'G.ERRORS.package-id-taken',
+    'createPackage with a taken id fails with BAD_USER_INPUT.',
+    async ({ admin, app }) => {
       const id = await app.makeDraft()
       await refuses(admin, CREATE, { input: { id, name: 'Another' } }, BAD_USER_INPUT)
     },
-  },
+  ),
 ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, refuses } from './expect.ts'
 
 type List = 'features' | 'packages' | 'users' | 'subscriptions'
@@ -30,31 +30,27 @@ async function listed(app: OwnApp, list: List, page: { first?: number; after?: s
   return answer[list].map((entry: { id: string }) => entry.id)
 }
 
+const lists = section('gap: lists')
 const LISTS = Object.keys(MAKE) as List[]
-const section = 'gap: lists'
 
 export const paging: Audit[] = [
-  ...LISTS.map(
-    (list): Audit => ({
-      id: `G.PAGING.${list}-all`,
-      section,
-      says: `${list} returns all of them, ordered by creation, oldest first.`,
-      needs: 'dashboard',
-      async run({ freshApp }) {
+  ...LISTS.map((list) =>
+    lists.withOwner(
+      `G.PAGING.${list}-all`,
+      `${list} returns all of them, ordered by creation, oldest first.`,
+      async ({ freshApp }) => {
         const app = await freshApp()
         assert.deepEqual(await listed(app, list, {}), [])
         const all = await MAKE[list](app)
         assert.deepEqual(await listed(app, list, {}), all)
       },
-    }),
+    ),
   ),
-  ...LISTS.map(
-    (list): Audit => ({
-      id: `G.PAGING.${list}-pages`,
-      section,
-      says: `${list} takes first and after, and the pages make up the whole.`,
-      needs: 'dashboard',
-      async run({ freshApp }) {
+  ...LISTS.map((list) =>
+    lists.withOwner(
+      `G.PAGING.${list}-pages`,
+      `${list} takes first and after, and the pages make up the whole.`,
+      async ({ freshApp }) => {
         const app = await freshApp()
         const all = await MAKE[list](app)
         const [a = '', b = '', c = '', d = '', e = ''] = all
@@ -66,26 +62,22 @@ export const paging: Audit[] = [
         assert.deepEqual(await listed(app, list, { first: 0 }), [])
         assert.deepEqual(await listed(app, list, { first: 100 }), all)
       },
-    }),
+    ),
   ),
-  {
-    id: 'G.PAGING.bad-pages',
-    section,
-    says: 'A negative first, or an after that is no entry, fails with BAD_USER_INPUT.',
-    needs: 'key',
-    async run({ admin }) {
+  lists.withKey(
+    'G.PAGING.bad-pages',
+    'A negative first, or an after that is no entry, fails with BAD_USER_INPUT.',
+    async ({ admin }) => {
       for (const list of LISTS) {
         await refuses(admin, `{ ${list}(first: -1) { id } }`, {}, BAD_USER_INPUT)
         await refuses(admin, `{ ${list}(after: "${newId('x')}") { id } }`, {}, BAD_USER_INPUT)
       }
     },
-  },
-  {
-    id: 'G.PAGING.after-a-change-of-id',
-    section,
-    says: 'A user whose id changes keeps its place in the list.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  lists.withOwner(
+    'G.PAGING.after-a-change-of-id',
+    'A user whose id changes keeps its place in the list.',
+    async ({ freshApp }) => {
       const app = await freshApp()
       const [a, b] = [await app.makeUser(), await app.makeUser()]
       const id = newId('user')
@@ -93,5 +85,5 @@ export const paging: Audit[] = [
       assert.deepEqual(await listed(app, 'users', {}), [id, b])
       assert.deepEqual(await listed(app, 'users', { after: id }), [b])
     },
-  },
+  ),
 ]

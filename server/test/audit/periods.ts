@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Data } from '../harness/client.ts'
 import { type Entitlement, newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import type { OwnerContext } from './context.ts'
 import { FEATURE_NOT_FOUND, ISO_TIME, refuses, USER_NOT_FOUND } from './expect.ts'
+
+const derivedPeriods = section('gap: periods')
+const pastPeriods = section('gap: showUsage.past')
 
 /** Test clocks start at the real time: what happens there happens in the years to come. */
 const nextYear = () => new Date().getUTCFullYear() + 1
@@ -35,13 +38,11 @@ const UNITS = (year: number): [resetPeriod: string, start: string, end: string][
   ['YEAR', `${year}-05-15T10:00:00.000Z`, `${year + 1}-05-15T10:00:00.000Z`],
 ]
 
-const units = UNITS(nextYear()).map(
-  ([resetPeriod, start, end]): Audit => ({
-    id: `G.PERIODS.${resetPeriod.toLowerCase()}`,
-    section: 'gap: periods',
-    says: `A ${resetPeriod} runs from the subscription's start, up to and without its end; then the count starts anew.`,
-    needs: 'dashboard',
-    async run(context) {
+const units = UNITS(nextYear()).map(([resetPeriod, start, end]) =>
+  derivedPeriods.withOwner(
+    `G.PERIODS.${resetPeriod.toLowerCase()}`,
+    `A ${resetPeriod} runs from the subscription's start, up to and without its end; then the count starts anew.`,
+    async (context) => {
       const { app, userId, featureId } = await subscribedAt(context, start, { limit: 5, resetPeriod })
       await app.recordUsage(userId, featureId, 3)
       assert.deepEqual(span(await current(app, userId, featureId)), [start, end])
@@ -60,17 +61,15 @@ const units = UNITS(nextYear()).map(
         },
       ])
     },
-  }),
+  ),
 )
 
 export const periods: Audit[] = [
   ...units,
-  {
-    id: 'S4.Q3.current-and-past',
-    section: 'spec §4 query rule 3',
-    says: 'showUsage returns the current period, with ISO 8601 times and its consumption, and the past ones.',
-    needs: 'dashboard',
-    async run({ own }) {
+  section('spec §4 query rule 3').withOwner(
+    'S4.Q3.current-and-past',
+    'showUsage returns the current period, with ISO 8601 times and its consumption, and the past ones.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 5, overageEnabled: true })
       await own.recordUsage(userId, featureId, 2)
       const { current, past } = await own.showUsage(userId, featureId)
@@ -79,13 +78,11 @@ export const periods: Audit[] = [
       assert.deepEqual(current.consumption, { budget: 5, used: 2, overageEnabled: true })
       assert.deepEqual(past, [])
     },
-  },
-  {
-    id: 'G.ERRORS.show-usage-not-found',
-    section: 'gap: unknown ids',
-    says: 'showUsage on an unknown user or feature fails with its error.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: unknown ids').withKey(
+    'G.ERRORS.show-usage-not-found',
+    'showUsage on an unknown user or feature fails with its error.',
+    async ({ admin, app }) => {
       const query = `query ($userId: String!, $featureId: String!) {
         showUsage(userId: $userId, featureId: $featureId) { past { periodStart } }
       }`
@@ -93,13 +90,11 @@ export const periods: Audit[] = [
       await refuses(admin, query, { userId: newId('user'), featureId }, USER_NOT_FOUND)
       await refuses(admin, query, { userId, featureId: newId('feature') }, FEATURE_NOT_FOUND)
     },
-  },
-  {
-    id: 'G.PERIODS.never',
-    section: 'gap: periods',
-    says: 'NEVER is one period without end, the same one across subscriptions.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  derivedPeriods.withOwner(
+    'G.PERIODS.never',
+    'NEVER is one period without end, the same one across subscriptions.',
+    async (context) => {
       const start = `${nextYear()}-01-01T00:00:00.000Z`
       const entitlement = { limit: 5, resetPeriod: 'NEVER' }
       const { app, userId, featureId, planId, subscriptionId } = await subscribedAt(
@@ -118,13 +113,11 @@ export const periods: Audit[] = [
       const { current: now, past } = await app.showUsage(userId, featureId)
       assert.deepEqual([now.periodEnd, now.consumption.used, past], [null, 4, []])
     },
-  },
-  {
-    id: 'G.PERIODS.month-end',
-    section: 'gap: periods',
-    says: "Months from the 31st end on the month's last day and come back to the 31st.",
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  derivedPeriods.withOwner(
+    'G.PERIODS.month-end',
+    "Months from the 31st end on the month's last day and come back to the 31st.",
+    async (context) => {
       const year = nextYear()
       const february = new Date(Date.UTC(year, 2, 0)).getUTCDate()
       const day = (date: string) => `${year}-${date}T12:00:00.000Z`
@@ -145,13 +138,11 @@ export const periods: Audit[] = [
       )
       assert.equal(now.periodEnd, day('06-30'))
     },
-  },
-  {
-    id: 'G.PERIODS.leap-day',
-    section: 'gap: periods',
-    says: 'Years from 29 February end on the 28th and come back to the 29th.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  derivedPeriods.withOwner(
+    'G.PERIODS.leap-day',
+    'Years from 29 February end on the 28th and come back to the 29th.',
+    async (context) => {
       const year = leapYear()
       const start = `${year}-02-29T00:00:00.000Z`
       const { app, userId, featureId } = await subscribedAt(context, start, { resetPeriod: 'YEAR' })
@@ -161,13 +152,11 @@ export const periods: Audit[] = [
         `${year + 4}-02-29T00:00:00.000Z`,
       ])
     },
-  },
-  {
-    id: 'G.PERIODS.past-newest-first',
-    section: 'gap: showUsage.past',
-    says: 'past holds every period since the anchor, newest first, the empty ones too.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  pastPeriods.withOwner(
+    'G.PERIODS.past-newest-first',
+    'past holds every period since the anchor, newest first, the empty ones too.',
+    async (context) => {
       const start = `${nextYear()}-02-01T00:00:00.000Z`
       const at = (days: number) => iso(Date.parse(start) + days * 86_400_000)
       const { app, userId, featureId } = await subscribedAt(context, start, { limit: 9, resetPeriod: 'DAY' })
@@ -185,13 +174,11 @@ export const periods: Audit[] = [
         ],
       )
     },
-  },
-  {
-    id: 'G.PERIODS.past-at-most-24',
-    section: 'gap: showUsage.past',
-    says: 'past holds at most 24 periods, the newest.',
-    needs: 'dashboard',
-    async run(context) {
+  ),
+  pastPeriods.withOwner(
+    'G.PERIODS.past-at-most-24',
+    'past holds at most 24 periods, the newest.',
+    async (context) => {
       const start = `${nextYear()}-02-01T00:00:00.000Z`
       const at = (hours: number) => iso(Date.parse(start) + hours * 3_600_000)
       const { app, userId, featureId } = await subscribedAt(context, start, { resetPeriod: 'HOUR' })
@@ -201,5 +188,5 @@ export const periods: Audit[] = [
       const { past } = await app.showUsage(userId, featureId)
       assert.deepEqual([past.length, past[0].periodStart, past[23].periodStart], [24, at(29), at(6)])
     },
-  },
+  ),
 ]

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, ISO_TIME, PACKAGE_NOT_FOUND, refuses, USER_NOT_FOUND } from './expect.ts'
 
-const changing = { section: 'gap: how a subscription changes' }
+const changing = section('gap: how a subscription changes')
 
 export const planChanges: Audit[] = [
-  {
-    ...changing,
-    id: 'G.LIFE.change',
-    says: 'changeSubscription changes the base plan now, with the usage, and a dry run changes nothing.',
-    needs: 'dashboard',
-    async run({ own }) {
+  changing.withOwner(
+    'G.LIFE.change',
+    'changeSubscription changes the base plan now, with the usage, and a dry run changes nothing.',
+    async ({ own }) => {
       const { admin } = own
       const { userId, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
       const packageId = await own.makePlan({ id: featureId, entitlement: { limit: 9 } })
@@ -36,13 +34,11 @@ export const planChanges: Audit[] = [
       await refuses(admin, change, { userId: newId('user'), packageId }, USER_NOT_FOUND)
       await refuses(admin, change, { userId, packageId: newId('package') }, PACKAGE_NOT_FOUND)
     },
-  },
-  {
-    ...changing,
-    id: 'G.LIFE.schedule',
-    says: 'A change at the period end is scheduled, shown, replaced by the next one and taken back.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  changing.withOwner(
+    'G.LIFE.schedule',
+    'A change at the period end is scheduled, shown, replaced by the next one and taken back.',
+    async ({ own }) => {
       const { admin } = own
       const { userId, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
       const [first, second] = [await own.makePlan({ id: featureId }), await own.makePlan({ id: featureId })]
@@ -70,13 +66,11 @@ export const planChanges: Audit[] = [
       })
       await refuses(admin, back, { userId }, BAD_USER_INPUT)
     },
-  },
-  {
-    ...changing,
-    id: 'G.LIFE.trial',
-    says: 'A trial is ACTIVE with its end, given once unless asked for again, and can be extended.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  changing.withOwner(
+    'G.LIFE.trial',
+    'A trial is ACTIVE with its end, given once unless asked for again, and can be extended.',
+    async ({ own }) => {
       const { admin } = own
       const packageId = await own.makePlan()
       const userId = await own.makeUser()
@@ -98,13 +92,11 @@ export const planChanges: Audit[] = [
       const { startTrial: again } = await admin.data(start, { userId, packageId, days: 1, again: true })
       assert.equal(again.status, 'ACTIVE')
     },
-  },
-  {
-    ...changing,
-    id: 'G.LIFE.quantity',
-    says: 'quantities multiply the limits of what is subscribed to.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  changing.withOwner(
+    'G.LIFE.quantity',
+    'quantities multiply the limits of what is subscribed to.',
+    async ({ own }) => {
       const { admin } = own
       const featureId = await own.makeFeature()
       const packageId = await own.makePlan({ id: featureId, entitlement: { limit: 5 } })
@@ -118,5 +110,5 @@ export const planChanges: Audit[] = [
       assert.deepEqual(subscribe, [{ quantity: 3, packageVersion: 1 }])
       assert.equal((await own.canUseFeature(userId, featureId)).consumption.budget, 15)
     },
-  },
+  ),
 ]

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Data } from '../harness/client.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 
 /** What it comes to, once it is so: notices take their time. */
 async function eventually<T>(look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> {
@@ -71,12 +71,10 @@ async function paidPlan(app: OwnApp) {
 }
 
 export const refunds: Audit[] = [
-  {
-    id: 'G.LIFE.refund',
-    section: 'gap: refunds',
-    says: 'A whole refund is shown on its subscription, and ends it where the app says so.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  section('gap: refunds').withOwner(
+    'G.LIFE.refund',
+    'A whole refund is shown on its subscription, and ends it where the app says so.',
+    async ({ freshApp }) => {
       const { subscriptions, reverse, access } = await paidPlan(await freshApp())
       assert.equal(await access(), true)
       await reverse('REFUND')
@@ -85,13 +83,11 @@ export const refunds: Audit[] = [
       assert.deepEqual(ended?.reversals, [{ refunded: 900, dispute: null }])
       assert.equal(await access(), false)
     },
-  },
-  {
-    id: 'G.LIFE.dispute',
-    section: 'gap: disputes',
-    says: 'A dispute is shown on its subscription and ends it where the app says so; a won one gives it back.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  section('gap: disputes').withOwner(
+    'G.LIFE.dispute',
+    'A dispute is shown on its subscription and ends it where the app says so; a won one gives it back.',
+    async ({ freshApp }) => {
       const { subscriptions, reverse, access } = await paidPlan(await freshApp())
       await reverse('DISPUTE')
       const [ended] = await eventually(subscriptions, ([s]) => s?.status === 'CANCELLED')
@@ -106,5 +102,5 @@ export const refunds: Audit[] = [
       )
       assert.equal(await access(), true)
     },
-  },
+  ),
 ]

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { loosely, typeNamed } from './introspect.ts'
+
+const inputObjects = section('spec §2 input objects')
 
 type Fields = Record<string, string | RegExp>
 
@@ -125,13 +127,11 @@ const ENUMS: [type: string, values: string[]][] = [
 
 const slug = (type: string) => type.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
 
-const objects = OBJECTS.map(
-  ([letter, type, fields]): Audit => ({
-    id: `S2.${letter}.${slug(type)}-fields`,
-    section: 'spec §2 resources and results',
-    says: `${type} has the fields that the spec lists, each of its type.`,
-    needs: 'key',
-    async run({ admin }) {
+const objects = OBJECTS.map(([letter, type, fields]) =>
+  section('spec §2 resources and results').withKey(
+    `S2.${letter}.${slug(type)}-fields`,
+    `${type} has the fields that the spec lists, each of its type.`,
+    async ({ admin }) => {
       const found = (await typeNamed(admin, type)).fields ?? []
       for (const [name, expected] of Object.entries(fields)) {
         const field = found.find((f) => f.name === name)
@@ -139,45 +139,39 @@ const objects = OBJECTS.map(
         sameType(`${type}.${name}`, loosely(field.type), expected)
       }
     },
-  }),
+  ),
 )
 
-const inputs = INPUTS.map(
-  ([type, fields]): Audit => ({
-    id: `S2.I.${slug(type)}-fields`,
-    section: 'spec §2 input objects',
-    says: `${type} takes the fields that the spec lists and no others.`,
-    needs: 'key',
-    async run({ admin }) {
+const inputs = INPUTS.map(([type, fields]) =>
+  inputObjects.withKey(
+    `S2.I.${slug(type)}-fields`,
+    `${type} takes the fields that the spec lists and no others.`,
+    async ({ admin }) => {
       const found = (await typeNamed(admin, type)).inputFields ?? []
       assert.deepEqual(found.map((f) => f.name).sort(), Object.keys(fields).sort())
       for (const { name, type: fieldType } of found) {
         sameType(`${type}.${name}`, loosely(fieldType), fields[name] ?? '')
       }
     },
-  }),
+  ),
 )
 
-const enums = ENUMS.map(
-  ([type, values]): Audit => ({
-    id: `G.TYPES.${slug(type)}-values`,
-    section: 'gap: enum values',
-    says: `${type} is one of ${values.join(', ')}.`,
-    needs: 'key',
-    async run({ admin }) {
+const enums = ENUMS.map(([type, values]) =>
+  section('gap: enum values').withKey(
+    `G.TYPES.${slug(type)}-values`,
+    `${type} is one of ${values.join(', ')}.`,
+    async ({ admin }) => {
       const found = (await typeNamed(admin, type)).enumValues ?? []
       assert.deepEqual(found.map((v) => v.name).sort(), values)
     },
-  }),
+  ),
 )
 
 const nested: Audit[] = [
-  {
-    id: 'S2.R.usage-period-fields',
-    section: 'spec §2 result objects',
-    says: 'A usage period has periodStart, periodEnd and consumption, the current one and the past ones alike.',
-    needs: 'key',
-    async run({ admin }) {
+  section('spec §2 result objects').withKey(
+    'S2.R.usage-period-fields',
+    'A usage period has periodStart, periodEnd and consumption, the current one and the past ones alike.',
+    async ({ admin }) => {
       const usage = (await typeNamed(admin, 'ShowUsageData')).fields ?? []
       const [current, past] = ['current', 'past'].map((name) => usage.find((f) => f.name === name)?.type)
       assert.ok(current && past)
@@ -186,13 +180,11 @@ const nested: Audit[] = [
       const types = Object.fromEntries(fields.map((f) => [f.name, loosely(f.type)]))
       assert.deepEqual(types, { periodStart: 'String', periodEnd: 'String', consumption: 'Consumption' })
     },
-  },
-  {
-    id: 'S2.I.package-entry-fields',
-    section: 'spec §2 input objects',
-    says: 'An entry of CreatePackageInput.features has an id and an entitlement.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  inputObjects.withKey(
+    'S2.I.package-entry-fields',
+    'An entry of CreatePackageInput.features has an id and an entitlement.',
+    async ({ admin }) => {
       const features = (await typeNamed(admin, 'CreatePackageInput')).inputFields?.find(
         (f) => f.name === 'features',
       )
@@ -201,7 +193,7 @@ const nested: Audit[] = [
       const types = Object.fromEntries(entry.inputFields?.map((f) => [f.name, loosely(f.type)]) ?? [])
       assert.deepEqual(types, { id: 'String', entitlement: 'Entitlement' })
     },
-  },
+  ),
 ]
 
 export const resources: Audit[] = [...objects, ...inputs, ...enums, ...nested]

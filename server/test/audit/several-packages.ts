@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Data } from '../harness/client.ts'
 import type { Entitlement, OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 
 /** A user with a base plan and add-ons that each grant one feature in their own way; null: does not grant it. */
 async function grantedBy(app: OwnApp, ...grants: (Entitlement | null)[]) {
@@ -17,89 +17,75 @@ async function grantedBy(app: OwnApp, ...grants: (Entitlement | null)[]) {
 const days = ({ current }: Data) =>
   (Date.parse(current.periodEnd) - Date.parse(current.periodStart)) / 86_400_000
 
-const section = 'gap: several packages that grant one feature'
+const granting = section('gap: several packages that grant one feature')
 
 export const severalPackages: Audit[] = [
-  {
-    id: 'G.ACCESS.budgets-add-up',
-    section,
-    says: 'The budgets of the base plan and the add-ons add up.',
-    needs: 'dashboard',
-    async run({ own }) {
+  granting.withOwner(
+    'G.ACCESS.budgets-add-up',
+    'The budgets of the base plan and the add-ons add up.',
+    async ({ own }) => {
       const { userId, featureId } = await grantedBy(own, { limit: 10 }, { limit: 5 }, { limit: 1 })
       const { consumption } = await own.canUseFeature(userId, featureId)
       assert.deepEqual(consumption, { budget: 16, used: 0, overageEnabled: false })
       assert.equal((await own.canUseFeature(userId, featureId, 16)).access, true)
       assert.equal((await own.canUseFeature(userId, featureId, 17)).access, false)
     },
-  },
-  {
-    id: 'G.ACCESS.unlimited-wins',
-    section,
-    says: 'Any unlimited grant makes the whole unlimited.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.ACCESS.unlimited-wins',
+    'Any unlimited grant makes the whole unlimited.',
+    async ({ own }) => {
       const { userId, featureId } = await grantedBy(own, { limit: 10 }, {})
       const { reasonCode, consumption } = await own.canUseFeature(userId, featureId, 11)
       assert.deepEqual([reasonCode, consumption.budget], ['UNLIMITED', null])
     },
-  },
-  {
-    id: 'G.ACCESS.overage-wins',
-    section,
-    says: 'Any overage makes overage count for the whole.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.ACCESS.overage-wins',
+    'Any overage makes overage count for the whole.',
+    async ({ own }) => {
       const { userId, featureId } = await grantedBy(own, { limit: 10 }, { limit: 5, overageEnabled: true })
       const { access, reasonCode, consumption } = await own.canUseFeature(userId, featureId, 16)
       assert.deepEqual([access, reasonCode], [true, 'OVERAGE'])
       assert.deepEqual(consumption, { budget: 15, used: 0, overageEnabled: true })
     },
-  },
-  {
-    id: 'G.ACCESS.one-counter',
-    section,
-    says: 'Base plan and add-ons share one counter, which stays when an add-on goes.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.ACCESS.one-counter',
+    'Base plan and add-ons share one counter, which stays when an add-on goes.',
+    async ({ own }) => {
       const { userId, featureId, subscriptionIds } = await grantedBy(own, { limit: 10 }, { limit: 5 })
       assert.equal((await own.recordUsage(userId, featureId, 12)).recorded, true)
       await own.cancel(subscriptionIds[1] ?? '', false)
       const { access, consumption } = await own.canUseFeature(userId, featureId)
       assert.deepEqual([access, consumption], [false, { budget: 10, used: 12, overageEnabled: false }])
     },
-  },
-  {
-    id: 'G.ACCESS.addon-taken-later',
-    section,
-    says: 'An add-on taken later raises the budget of the running period.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.ACCESS.addon-taken-later',
+    'An add-on taken later raises the budget of the running period.',
+    async ({ own }) => {
       const { userId, featureId } = await own.makeSubscriber({ limit: 2 })
       await own.recordUsage(userId, featureId, 2)
       await own.subscribe(userId, await own.makeAddon({ id: featureId, entitlement: { limit: 3 } }))
       const { access, consumption } = await own.canUseFeature(userId, featureId, 3)
       assert.deepEqual([access, consumption.budget, consumption.used], [true, 5, 2])
     },
-  },
-  {
-    id: 'G.ACCESS.binary-from-addon',
-    section,
-    says: 'A binary feature comes from any of the packages.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.ACCESS.binary-from-addon',
+    'A binary feature comes from any of the packages.',
+    async ({ own }) => {
       const id = await own.makeFeature({ type: 'BINARY' })
       const userId = await own.makeUser()
       await own.subscribe(userId, await own.makePlan(), await own.makeAddon({ id }))
       assert.equal((await own.canUseFeature(userId, id)).access, true)
     },
-  },
-  {
-    id: 'G.PERIODS.base-plan-decides',
-    section,
-    says: "The reset period is the base plan's where it grants the feature.",
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  granting.withOwner(
+    'G.PERIODS.base-plan-decides',
+    "The reset period is the base plan's where it grants the feature.",
+    async ({ own }) => {
       const grants = [
         { limit: 1, resetPeriod: 'WEEK' },
         { limit: 1, resetPeriod: 'DAY' },
@@ -107,13 +93,11 @@ export const severalPackages: Audit[] = [
       const { userId, featureId } = await grantedBy(own, ...grants)
       assert.equal(days(await own.showUsage(userId, featureId)), 7)
     },
-  },
-  {
-    id: 'G.PERIODS.first-addon-decides',
-    section,
-    says: "The reset period is the first add-on's where the base plan does not grant the feature.",
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  granting.withOwner(
+    'G.PERIODS.first-addon-decides',
+    "The reset period is the first add-on's where the base plan does not grant the feature.",
+    async ({ freshApp }) => {
       const app = await freshApp({ testClock: true })
       const { userId, featureId } = await grantedBy(app, null, { limit: 1, resetPeriod: 'DAY' })
       const [base] = (await app.admin.data(`{ subscriptions(userId: "${userId}") { startedAt } }`))
@@ -127,5 +111,5 @@ export const severalPackages: Audit[] = [
       assert.equal(days(usage), 1)
       assert.equal(usage.current.consumption.budget, 2)
     },
-  },
+  ),
 ]

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { newId, type OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, ISO_TIME, refuses, SUBSCRIPTION_NOT_FOUND } from './expect.ts'
+
+const queriesTable = section('spec §4 queries table')
+const unknownIds = section('gap: unknown ids')
 
 const LIST = 'query ($userId: String) { subscriptions(userId: $userId) { id userId status package { id } } }'
 const SUBSCRIBE = `mutation ($userId: String!, $packageIds: [String!]!) {
@@ -19,15 +22,13 @@ async function withAddon(app: OwnApp) {
 
 const status = async (app: OwnApp, id: string): Promise<string> => (await app.subscription(id)).status
 
-const cancelling = { section: 'gap: how a subscription ends' }
+const cancelling = section('gap: how a subscription ends')
 
 export const subscriptions: Audit[] = [
-  {
-    id: 'S4.Q4.subscription-by-id',
-    section: 'spec §4 query rule 4',
-    says: 'subscription takes the id of a subscription and returns it with its package.',
-    needs: 'dashboard',
-    async run({ own }) {
+  section('spec §4 query rule 4').withOwner(
+    'S4.Q4.subscription-by-id',
+    'subscription takes the id of a subscription and returns it with its package.',
+    async ({ own }) => {
       const [userId, plan] = [await own.makeUser(), await own.makePlan()]
       const [made] = await own.subscribe(userId, plan)
       const { startedAt, ...found } = await own.subscription(made?.id)
@@ -42,25 +43,21 @@ export const subscriptions: Audit[] = [
         cancelledAt: null,
       })
     },
-  },
-  {
-    id: 'S4.Q0.subscriptions-of-user',
-    section: 'spec §4 queries table',
-    says: 'subscriptions with a userId returns those of that user only, oldest first.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  queriesTable.withOwner(
+    'S4.Q0.subscriptions-of-user',
+    'subscriptions with a userId returns those of that user only, oldest first.',
+    async ({ own }) => {
       const [one, other] = [await withAddon(own), await withAddon(own)]
       const { subscriptions } = await own.admin.data(LIST, { userId: one.userId })
       assert.deepEqual(ids(subscriptions), [one.baseId, one.addonId])
       assert.ok(!ids(subscriptions).includes(other.baseId))
     },
-  },
-  {
-    id: 'S4.Q0.subscriptions-all',
-    section: 'spec §4 queries table',
-    says: 'subscriptions without a userId returns all of them, the cancelled ones too.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  queriesTable.withOwner(
+    'S4.Q0.subscriptions-all',
+    'subscriptions without a userId returns all of them, the cancelled ones too.',
+    async ({ freshApp }) => {
       const app = await freshApp()
       const [one, other] = [await withAddon(app), await withAddon(app)]
       await app.cancel(one.addonId, false)
@@ -71,43 +68,35 @@ export const subscriptions: Audit[] = [
         ['ACTIVE', 'CANCELLED', 'ACTIVE', 'ACTIVE'],
       )
     },
-  },
-  {
-    id: 'S4.Q0.subscriptions-none',
-    section: 'spec §4 queries table',
-    says: 'A user without subscriptions has an empty list of them.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  queriesTable.withKey(
+    'S4.Q0.subscriptions-none',
+    'A user without subscriptions has an empty list of them.',
+    async ({ admin, app }) => {
       const { subscriptions } = await admin.data(LIST, { userId: await app.makeUser() })
       assert.deepEqual(subscriptions, [])
     },
-  },
-  {
-    id: 'G.SUBS.of-an-unknown-user',
-    section: 'gap: unknown ids',
-    says: 'An unknown user has an empty list of subscriptions.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  unknownIds.withKey(
+    'G.SUBS.of-an-unknown-user',
+    'An unknown user has an empty list of subscriptions.',
+    async ({ admin }) => {
       const { subscriptions } = await admin.data(LIST, { userId: newId('user') })
       assert.deepEqual(subscriptions, [])
     },
-  },
-  {
-    id: 'G.ERRORS.subscription-not-found',
-    section: 'gap: unknown ids',
-    says: 'subscription on an unknown id fails with SUBSCRIPTION_NOT_FOUND.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  unknownIds.withKey(
+    'G.ERRORS.subscription-not-found',
+    'subscription on an unknown id fails with SUBSCRIPTION_NOT_FOUND.',
+    async ({ admin }) => {
       const query = 'query ($id: String!) { subscription(id: $id) { id } }'
       await refuses(admin, query, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
     },
-  },
-  {
-    id: 'S3.S.cancelled-now',
-    section: 'spec §3 subscription status',
-    says: 'Cancelled at once, a subscription is CANCELLED and grants nothing more.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  section('spec §3 subscription status').withOwner(
+    'S3.S.cancelled-now',
+    'Cancelled at once, a subscription is CANCELLED and grants nothing more.',
+    async ({ own }) => {
       const { userId, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
       assert.equal((await own.canUseFeature(userId, featureId)).access, true)
       assert.equal((await own.cancel(subscriptionId, false)).status, 'CANCELLED')
@@ -118,13 +107,11 @@ export const subscriptions: Audit[] = [
       assert.deepEqual({ access, reasonCode }, { access: false, reasonCode: 'NO_SUBSCRIPTION' })
       assert.equal((await own.recordUsage(userId, featureId, 1)).recorded, false)
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.cancel-at-period-end',
-    says: 'Cancelled at the period end, it stays ACTIVE with a cancelAt until then, and is CANCELLED from then on.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.cancel-at-period-end',
+    'Cancelled at the period end, it stays ACTIVE with a cancelAt until then, and is CANCELLED from then on.',
+    async ({ freshApp }) => {
       const app = await freshApp({ testClock: true })
       const { userId, featureId, subscriptionId } = await app.makeSubscriber({ limit: 5 })
       const { current } = await app.showUsage(userId, featureId)
@@ -140,13 +127,11 @@ export const subscriptions: Audit[] = [
       assert.deepEqual([ended.status, ended.cancelledAt], ['CANCELLED', cancelAt])
       assert.equal((await app.canUseFeature(userId, featureId)).reasonCode, 'NO_SUBSCRIPTION')
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.cancel-defaults-to-period-end',
-    says: 'cancelSubscription waits for the period end unless told otherwise.',
-    needs: 'dashboard',
-    async run({ own, dashboard }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.cancel-defaults-to-period-end',
+    'cancelSubscription waits for the period end unless told otherwise.',
+    async ({ own, dashboard }) => {
       const { subscriptionId } = await own.makeSubscriber()
       const { cancelSubscription } = await dashboard.data(
         `mutation ($appId: String!, $id: String!) {
@@ -158,13 +143,11 @@ export const subscriptions: Audit[] = [
       assert.equal(cancelSubscription.status, 'ACTIVE')
       assert.match(cancelSubscription.cancelAt, ISO_TIME)
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.LIFE.cancel',
-    says: 'The Admin API cancels at the period end unless told otherwise, and at once when told.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.LIFE.cancel',
+    'The Admin API cancels at the period end unless told otherwise, and at once when told.',
+    async ({ own }) => {
       const { admin } = own
       const { subscriptionId: id } = await own.makeSubscriber()
       const later = 'mutation ($id: String!) { cancelSubscription(id: $id) { id status cancelAt } }'
@@ -175,13 +158,11 @@ export const subscriptions: Audit[] = [
       assert.equal((await admin.data(now, { id })).cancelSubscription.status, 'CANCELLED')
       await refuses(admin, later, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.LIFE.keep',
-    says: 'keepSubscription takes a scheduled end back; one that has ended stays ended.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.LIFE.keep',
+    'keepSubscription takes a scheduled end back; one that has ended stays ended.',
+    async ({ own }) => {
       const { admin } = own
       const { subscriptionId: id } = await own.makeSubscriber()
       const keep = 'mutation ($id: String!) { keepSubscription(id: $id) { id status cancelAt } }'
@@ -194,37 +175,31 @@ export const subscriptions: Audit[] = [
       await refuses(admin, keep, { id }, BAD_USER_INPUT)
       await refuses(admin, keep, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.base-takes-addons',
-    says: 'Cancelling a base plan at once cancels its add-ons with it.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.base-takes-addons',
+    'Cancelling a base plan at once cancels its add-ons with it.',
+    async ({ own }) => {
       const { baseId, addonId } = await withAddon(own)
       await own.cancel(baseId, false)
       assert.deepEqual([await status(own, baseId), await status(own, addonId)], ['CANCELLED', 'CANCELLED'])
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.base-takes-addons-later',
-    says: 'Cancelling a base plan at the period end sets the same end to its add-ons, and to those taken since.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.base-takes-addons-later',
+    'Cancelling a base plan at the period end sets the same end to its add-ons, and to those taken since.',
+    async ({ own }) => {
       const { userId, baseId, addonId } = await withAddon(own)
       const { cancelAt } = await own.cancel(baseId, true)
       const [later] = await own.subscribe(userId, await own.makeAddon())
       assert.equal((await own.subscription(addonId)).cancelAt, cancelAt)
       assert.equal(later?.cancelAt, cancelAt)
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.addon-alone',
-    says: 'Cancelling an add-on leaves the base plan and other add-ons.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.addon-alone',
+    'Cancelling an add-on leaves the base plan and other add-ons.',
+    async ({ own }) => {
       const { userId, baseId, addonId } = await withAddon(own)
       const [other] = await own.subscribe(userId, await own.makeAddon())
       await own.cancel(addonId, false)
@@ -233,13 +208,11 @@ export const subscriptions: Audit[] = [
         ['ACTIVE', 'CANCELLED', 'ACTIVE'],
       )
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.never-revived',
-    says: 'One subscribes anew after a cancellation: a new subscription is made, the old one stays CANCELLED.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.never-revived',
+    'One subscribes anew after a cancellation: a new subscription is made, the old one stays CANCELLED.',
+    async ({ own }) => {
       const { userId, planId, subscriptionId } = await own.makeSubscriber()
       await own.cancel(subscriptionId, false)
       const [again] = await own.subscribe(userId, planId)
@@ -248,29 +221,25 @@ export const subscriptions: Audit[] = [
       const { subscriptions } = await own.admin.data(LIST, { userId })
       assert.deepEqual(ids(subscriptions), [subscriptionId, again?.id])
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.ending-base-is-live',
-    says: 'A base plan that will end is still the live one: a second is refused until then.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.ending-base-is-live',
+    'A base plan that will end is still the live one: a second is refused until then.',
+    async ({ own }) => {
       const { userId, planId, subscriptionId } = await own.makeSubscriber()
       await own.cancel(subscriptionId, true)
       const error = await own.admin.error(SUBSCRIBE, { userId, packageIds: [planId] })
       assert.equal(error.message, 'Cannot subscribe to multiple tiers')
     },
-  },
-  {
-    ...cancelling,
-    id: 'G.SUBS.cancelled-base-is-not-live',
-    says: 'A cancelled base plan carries no add-on.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  cancelling.withOwner(
+    'G.SUBS.cancelled-base-is-not-live',
+    'A cancelled base plan carries no add-on.',
+    async ({ own }) => {
       const { userId, subscriptionId } = await own.makeSubscriber()
       await own.cancel(subscriptionId, false)
       const error = await own.admin.error(SUBSCRIBE, { userId, packageIds: [await own.makeAddon()] })
       assert.equal(error.message, 'Cannot subscribe to addon. Missing live tier subscription.')
     },
-  },
+  ),
 ]

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type App, newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { errorOf, refuses, UNAUTHENTICATED, USER_NOT_FOUND } from './expect.ts'
+
+const userTokens = section('gap: user tokens')
 
 const GENERATE = 'mutation ($userId: String!) { generateUserToken(userId: $userId) { token } }'
 
@@ -19,44 +21,28 @@ function decoded(token: string): { header: Record<string, unknown>; claims: Reco
 }
 
 export const tokens: Audit[] = [
-  {
-    id: 'S4.M7.token',
-    section: 'spec §4 mutation rule 7',
-    says: 'generateUserToken returns a token that is specific to the user.',
-    needs: 'key',
-    async run({ app }) {
+  section('spec §4 mutation rule 7').withKey(
+    'S4.M7.token',
+    'generateUserToken returns a token that is specific to the user.',
+    async ({ app }) => {
       const [ada, bob] = [await tokenOf(app, await app.makeUser()), await tokenOf(app, await app.makeUser())]
       assert.ok(decoded(ada).claims.sub)
       assert.notEqual(decoded(ada).claims.sub, decoded(bob).claims.sub)
     },
-  },
-  {
-    id: 'G.TOKEN.signed',
-    section: 'gap: user tokens',
-    says: 'The token is a JWT with a signature.',
-    needs: 'key',
-    async run({ app }) {
-      const { header } = decoded(await tokenOf(app, await app.makeUser()))
-      assert.match(String(header.alg), /^(HS|RS|ES|PS|Ed)/)
-    },
-  },
-  {
-    id: 'G.TOKEN.one-hour',
-    section: 'gap: user tokens',
-    says: 'The token is valid for an hour from now.',
-    needs: 'key',
-    async run({ app }) {
-      const { iat, exp } = decoded(await tokenOf(app, await app.makeUser())).claims
-      assert.equal(Number(exp) - Number(iat), 3_600)
-      assert.ok(Number(exp) * 1_000 > Date.now(), 'it is still valid')
-    },
-  },
-  {
-    id: 'G.TOKEN.survives-id-change',
-    section: 'gap: user tokens',
-    says: 'The token names an identity of the user that a change of id does not touch, not the id.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  userTokens.withKey('G.TOKEN.signed', 'The token is a JWT with a signature.', async ({ app }) => {
+    const { header } = decoded(await tokenOf(app, await app.makeUser()))
+    assert.match(String(header.alg), /^(HS|RS|ES|PS|Ed)/)
+  }),
+  userTokens.withKey('G.TOKEN.one-hour', 'The token is valid for an hour from now.', async ({ app }) => {
+    const { iat, exp } = decoded(await tokenOf(app, await app.makeUser())).claims
+    assert.equal(Number(exp) - Number(iat), 3_600)
+    assert.ok(Number(exp) * 1_000 > Date.now(), 'it is still valid')
+  }),
+  userTokens.withKey(
+    'G.TOKEN.survives-id-change',
+    'The token names an identity of the user that a change of id does not touch, not the id.',
+    async ({ admin, app }) => {
       const userId = await app.makeUser()
       const before = decoded(await tokenOf(app, userId)).claims
       const id = newId('user')
@@ -66,36 +52,25 @@ export const tokens: Audit[] = [
       const newcomer = await app.makeUser({ id: userId })
       assert.notEqual(decoded(await tokenOf(app, newcomer)).claims.sub, before.sub)
     },
-  },
-  {
-    id: 'G.TOKEN.bound-to-app',
-    section: 'gap: user tokens',
-    says: 'The token names the app.',
-    needs: 'dashboard',
-    async run({ own }) {
-      const { claims } = decoded(await tokenOf(own, await own.makeUser()))
-      assert.ok(Object.values(claims).includes(own.id))
-    },
-  },
-  {
-    id: 'G.TOKEN.refused-as-key',
-    section: 'gap: user tokens',
-    says: 'A user token is refused on the Admin API.',
-    needs: 'key',
-    async run({ app, visitor }) {
+  ),
+  userTokens.withOwner('G.TOKEN.bound-to-app', 'The token names the app.', async ({ own }) => {
+    const { claims } = decoded(await tokenOf(own, await own.makeUser()))
+    assert.ok(Object.values(claims).includes(own.id))
+  }),
+  userTokens.withKey(
+    'G.TOKEN.refused-as-key',
+    'A user token is refused on the Admin API.',
+    async ({ app, visitor }) => {
       const token = await tokenOf(app, await app.makeUser())
       for (const header of [token, `Bearer ${token}`]) {
         const response = await visitor.with({ Authorization: header }).post('{"query":"{ __typename }"}')
         assert.deepEqual((await errorOf(response)).extensions, UNAUTHENTICATED)
       }
     },
-  },
-  {
-    id: 'G.TOKEN.user-not-found',
-    section: 'gap: unknown ids',
-    says: 'generateUserToken for an unknown user fails with USER_NOT_FOUND.',
-    needs: 'key',
-    run: async ({ admin }) =>
-      void (await refuses(admin, GENERATE, { userId: newId('user') }, USER_NOT_FOUND)),
-  },
+  ),
+  section('gap: unknown ids').withKey(
+    'G.TOKEN.user-not-found',
+    'generateUserToken for an unknown user fails with USER_NOT_FOUND.',
+    async ({ admin }) => void (await refuses(admin, GENERATE, { userId: newId('user') }, USER_NOT_FOUND)),
+  ),
 ]

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, refuses, refusesDocument, USER_NOT_FOUND, VALIDATION_FAILED } from './expect.ts'
+
+const updateInput = section('spec §2 UpdateUserInput')
+const lifecycle = section('gap: users to the end')
 
 const FIELDS = 'id billingId name email metadata'
 const CREATE = `mutation ($input: CreateUserInput!) { createUser(input: $input) { ${FIELDS} } }`
@@ -25,34 +28,28 @@ const described = () => ({
 })
 
 export const users: Audit[] = [
-  {
-    id: 'S2.U.created-as-given',
-    section: 'spec §2 User',
-    says: 'createUser returns the user as given, and user reads it back.',
-    needs: 'key',
-    async run({ admin }) {
+  section('spec §2 User').withKey(
+    'S2.U.created-as-given',
+    'createUser returns the user as given, and user reads it back.',
+    async ({ admin }) => {
       const input = described()
       assert.deepEqual((await admin.data(CREATE, { input })).createUser, input)
       assert.deepEqual((await admin.data(READ, { id: input.id })).user, input)
     },
-  },
-  {
-    id: 'S2.I.quick-user',
-    section: 'spec §2 input objects',
-    says: 'createUser works with id, name and email, as in the quick example.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('spec §2 input objects').withKey(
+    'S2.I.quick-user',
+    'createUser works with id, name and email, as in the quick example.',
+    async ({ admin }) => {
       const input = { id: newId('user'), name: 'Ada', email: 'ada@example.com' }
       const { createUser } = await admin.data(CREATE, { input })
       assert.deepEqual(createUser, { ...input, billingId: null, metadata: {} })
     },
-  },
-  {
-    id: 'S4.Q0.users-all',
-    section: 'spec §4 queries table',
-    says: 'users returns all users, oldest first.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('spec §4 queries table').withKey(
+    'S4.Q0.users-all',
+    'users returns all users, oldest first.',
+    async ({ admin, app }) => {
       const made = [await app.makeUser(), await app.makeUser(), await app.makeUser()]
       const { users } = await admin.data('{ users { id } }')
       const ids = users.map((u: { id: string }) => u.id)
@@ -61,13 +58,11 @@ export const users: Audit[] = [
         made,
       )
     },
-  },
-  {
-    id: 'S4.M0.update-user-changes',
-    section: 'spec §4 mutations table',
-    says: 'updateUser changes name and metadata; email and billingId stay.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('spec §4 mutations table').withKey(
+    'S4.M0.update-user-changes',
+    'updateUser changes name and metadata; email and billingId stay.',
+    async ({ admin }) => {
       const input = described()
       await admin.data(CREATE, { input })
       const change = { name: 'Ada King', metadata: { seats: 4 } }
@@ -75,25 +70,21 @@ export const users: Audit[] = [
       assert.deepEqual(updateUser, { ...input, ...change })
       assert.deepEqual((await admin.data(READ, { id: input.id })).user, updateUser)
     },
-  },
-  {
-    id: 'G.INPUT.user-update-carries',
-    section: 'gap: what an update changes',
-    says: 'updateUser changes only the fields that its input carries.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: what an update changes').withKey(
+    'G.INPUT.user-update-carries',
+    'updateUser changes only the fields that its input carries.',
+    async ({ admin }) => {
       const input = described()
       await admin.data(CREATE, { input })
       const { updateUser } = await admin.data(UPDATE, { id: input.id, input: { name: 'Ada King' } })
       assert.deepEqual(updateUser, { ...input, name: 'Ada King' })
     },
-  },
-  {
-    id: 'S2.I.user-id-changes',
-    section: 'spec §2 UpdateUserInput',
-    says: "updateUser can change the user's id: the new one answers, the old one is free.",
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  updateInput.withKey(
+    'S2.I.user-id-changes',
+    "updateUser can change the user's id: the new one answers, the old one is free.",
+    async ({ admin, app }) => {
       const input = described()
       await admin.data(CREATE, { input })
       const id = newId('user')
@@ -105,13 +96,11 @@ export const users: Audit[] = [
       await refuses(admin, READ, { id: input.id }, USER_NOT_FOUND)
       await app.makeUser({ id: input.id })
     },
-  },
-  {
-    id: 'S2.S.user-id-follows',
-    section: 'spec §2 PackageSubscription',
-    says: "userId maps to User.id: after a change of id, the user's subscriptions and usage are under the new one.",
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  section('spec §2 PackageSubscription').withOwner(
+    'S2.S.user-id-follows',
+    "userId maps to User.id: after a change of id, the user's subscriptions and usage are under the new one.",
+    async ({ own }) => {
       const { userId, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
       await own.recordUsage(userId, featureId, 2)
       const id = newId('user')
@@ -120,35 +109,29 @@ export const users: Audit[] = [
       assert.equal(await own.used(id, featureId), 2)
       assert.equal((await own.canUseFeature(userId, featureId)).reasonCode, 'USER_NOT_FOUND')
     },
-  },
-  {
-    id: 'S2.I.email-fixed',
-    section: 'spec §2 UpdateUserInput',
-    says: 'email cannot be changed through the API.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  updateInput.withKey(
+    'S2.I.email-fixed',
+    'email cannot be changed through the API.',
+    async ({ admin, app }) => {
       const id = await app.makeUser()
       const document = `mutation { updateUser(id: "${id}", input: { email: "b@example.com" }) { id } }`
       await refusesDocument(admin, document, VALIDATION_FAILED)
     },
-  },
-  {
-    id: 'S2.I.billing-id-fixed',
-    section: 'spec §2 UpdateUserInput',
-    says: 'billingId cannot be changed through the API.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  updateInput.withKey(
+    'S2.I.billing-id-fixed',
+    'billingId cannot be changed through the API.',
+    async ({ admin, app }) => {
       const id = await app.makeUser()
       const document = `mutation { updateUser(id: "${id}", input: { billingId: "b" }) { id } }`
       await refusesDocument(admin, document, VALIDATION_FAILED)
     },
-  },
-  {
-    id: 'G.LIFE.user-contact',
-    section: 'gap: users to the end',
-    says: 'A member changes email and billingId in the dashboard; null clears them.',
-    needs: 'dashboard',
-    async run({ own, dashboard }) {
+  ),
+  lifecycle.withOwner(
+    'G.LIFE.user-contact',
+    'A member changes email and billingId in the dashboard; null clears them.',
+    async ({ own, dashboard }) => {
       const input = described()
       await own.admin.data(CREATE, { input })
       const change = { email: 'ada@elsewhere.example', billingId: newId('billing') }
@@ -159,13 +142,11 @@ export const users: Audit[] = [
       await dashboard.data(MEMBER_UPDATE, { ...variables, input: cleared })
       assert.deepEqual((await own.admin.data(READ, { id: input.id })).user, { ...input, ...cleared })
     },
-  },
-  {
-    id: 'G.LIFE.billing-id-taken',
-    section: 'gap: users to the end',
-    says: "A member's change to another user's billingId fails with BAD_USER_INPUT and changes nothing.",
-    needs: 'dashboard',
-    async run({ own, dashboard }) {
+  ),
+  lifecycle.withOwner(
+    'G.LIFE.billing-id-taken',
+    "A member's change to another user's billingId fails with BAD_USER_INPUT and changes nothing.",
+    async ({ own, dashboard }) => {
       const [ada, bob] = [described(), described()]
       for (const input of [ada, bob]) await own.admin.data(CREATE, { input })
       for (const input of [{ billingId: ada.billingId, email: 'new@example.com' }, { billingId: '' }]) {
@@ -173,13 +154,11 @@ export const users: Audit[] = [
       }
       assert.deepEqual((await own.admin.data(READ, { id: bob.id })).user, bob)
     },
-  },
-  {
-    id: 'G.LIFE.delete-user',
-    section: 'gap: users to the end',
-    says: 'deleteUser erases a user with subscriptions and usage; the id is free, and a repeat is USER_NOT_FOUND.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  lifecycle.withOwner(
+    'G.LIFE.delete-user',
+    'deleteUser erases a user with subscriptions and usage; the id is free, and a repeat is USER_NOT_FOUND.',
+    async ({ own }) => {
       const { admin } = own
       const { userId: id, featureId } = await own.makeSubscriber({ limit: 5 })
       await own.recordUsage(id, featureId, 2)
@@ -189,26 +168,22 @@ export const users: Audit[] = [
       await own.makeUser({ id })
       assert.equal((await own.canUseFeature(id, featureId)).reasonCode, 'NO_SUBSCRIPTION')
     },
-  },
-  {
-    id: 'G.LIFE.delete-user-keyed',
-    section: 'gap: users to the end',
-    says: 'deleteUser with the same Idempotency-Key has the same answer again.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  lifecycle.withKey(
+    'G.LIFE.delete-user-keyed',
+    'deleteUser with the same Idempotency-Key has the same answer again.',
+    async ({ admin, app }) => {
       const id = await app.makeUser()
       const keyed = admin.with({ 'Idempotency-Key': newId('key') })
       for (let use = 0; use < 2; use++) {
         assert.deepEqual((await keyed.data(DELETE, { id })).deleteUser, { id })
       }
     },
-  },
-  {
-    id: 'G.LIFE.export-user',
-    section: 'gap: users to the end',
-    says: 'exportUser has the profile, the subscriptions and the usage of a user.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  lifecycle.withOwner(
+    'G.LIFE.export-user',
+    'exportUser has the profile, the subscriptions and the usage of a user.',
+    async ({ own }) => {
       const { userId: id, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
       await own.recordUsage(id, featureId, 2)
       const { exportUser } = await own.admin.data(EXPORT, { id })
@@ -223,23 +198,19 @@ export const users: Audit[] = [
       assert.equal(exportUser.next, null)
       await refuses(own.admin, EXPORT, { id: newId('user') }, USER_NOT_FOUND)
     },
-  },
-  {
-    id: 'G.ERRORS.user-not-found',
-    section: 'gap: unknown ids',
-    says: 'user and updateUser on an unknown id fail with USER_NOT_FOUND.',
-    needs: 'key',
-    async run({ admin }) {
+  ),
+  section('gap: unknown ids').withKey(
+    'G.ERRORS.user-not-found',
+    'user and updateUser on an unknown id fail with USER_NOT_FOUND.',
+    async ({ admin }) => {
       await refuses(admin, READ, { id: newId('user') }, USER_NOT_FOUND)
       await refuses(admin, UPDATE, { id: newId('user'), input: { name: 'N' } }, USER_NOT_FOUND)
     },
-  },
-  {
-    id: 'G.ERRORS.user-id-taken',
-    section: 'gap: identifiers',
-    says: 'createUser and updateUser to a taken id fail with BAD_USER_INPUT and change nothing.',
-    needs: 'key',
-    async run({ admin, app }) {
+  ),
+  section('gap: identifiers').withKey(
+    'G.ERRORS.user-id-taken',
+    'createUser and updateUser to a taken id fail with BAD_USER_INPUT and change nothing.',
+    async ({ admin, app }) => {
       const input = described()
       await admin.data(CREATE, { input })
       const other = await app.makeUser()
@@ -248,5 +219,5 @@ export const users: Audit[] = [
       assert.deepEqual((await admin.data(READ, { id: input.id })).user, input)
       assert.equal((await admin.data(READ, { id: other })).user.name, null)
     },
-  },
+  ),
 ]

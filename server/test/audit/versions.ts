@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { OwnApp } from './app.ts'
-import type { Audit } from './audit.ts'
+import { type Audit, section } from './audit.ts'
 import { BAD_USER_INPUT, refuses } from './expect.ts'
 
-const section = 'gap: versions of a package'
+const packageVersions = section('gap: versions of a package')
 
 type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 
@@ -36,24 +36,20 @@ const MIGRATE = `mutation ($packageId: String!, $from: Int!, $to: Int!, $dryRun:
 const UNDO = 'mutation ($id: String!) { undoMigration(id: $id) { status moved } }'
 
 export const versions: Audit[] = [
-  {
-    id: 'G.LIFE.version-for-all',
-    section,
-    says: 'Publishing for ALL makes the next version, which everybody has at once.',
-    needs: 'dashboard',
-    async run({ own }) {
+  packageVersions.withOwner(
+    'G.LIFE.version-for-all',
+    'Publishing for ALL makes the next version, which everybody has at once.',
+    async ({ own }) => {
       const { userId, planId, featureId } = await own.makeSubscriber({ limit: 10 })
       assert.deepEqual(await held(own, userId, featureId), [1, 10])
       await republish(own, planId, featureId, 20, 'ALL')
       assert.deepEqual(await held(own, userId, featureId), [2, 20])
     },
-  },
-  {
-    id: 'G.LIFE.version-new-only',
-    section,
-    says: 'Published for NEW_ONLY, a version is for those who subscribe from then on.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  packageVersions.withOwner(
+    'G.LIFE.version-new-only',
+    'Published for NEW_ONLY, a version is for those who subscribe from then on.',
+    async ({ own }) => {
       const { userId, planId, featureId } = await own.makeSubscriber({ limit: 10 })
       await republish(own, planId, featureId, 20, 'NEW_ONLY')
       const later = await own.makeUser()
@@ -61,13 +57,11 @@ export const versions: Audit[] = [
       assert.deepEqual(await held(own, userId, featureId), [1, 10])
       assert.deepEqual(await held(own, later, featureId), [2, 20])
     },
-  },
-  {
-    id: 'G.LIFE.version-at-period-end',
-    section,
-    says: 'Published for AT_PERIOD_END, each gets a version when their period ends, not before.',
-    needs: 'dashboard',
-    async run({ freshApp }) {
+  ),
+  packageVersions.withOwner(
+    'G.LIFE.version-at-period-end',
+    'Published for AT_PERIOD_END, each gets a version when their period ends, not before.',
+    async ({ freshApp }) => {
       const app = await freshApp({ testClock: true })
       const year = new Date().getUTCFullYear() + 1
       await app.advanceTo(`${year}-01-10T00:00:00.000Z`)
@@ -78,13 +72,11 @@ export const versions: Audit[] = [
       await app.advanceTo(`${year}-02-10T00:00:00.000Z`)
       assert.deepEqual(await held(app, userId, featureId), [2, 20])
     },
-  },
-  {
-    id: 'G.LIFE.version-migrate',
-    section,
-    says: 'migrateSubscriptions moves those with one version to another, a dry run moves nobody, and undoMigration restores all.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  packageVersions.withOwner(
+    'G.LIFE.version-migrate',
+    'migrateSubscriptions moves those with one version to another, a dry run moves nobody, and undoMigration restores all.',
+    async ({ own }) => {
       const { admin } = own
       const { userId, planId, featureId } = await own.makeSubscriber({ limit: 10 })
       await republish(own, planId, featureId, 20, 'NEW_ONLY')
@@ -99,13 +91,11 @@ export const versions: Audit[] = [
       assert.deepEqual(undoMigration, { status: 'UNDONE', moved: 0 })
       assert.deepEqual(await held(own, userId, featureId), [1, 10])
     },
-  },
-  {
-    id: 'G.LIFE.version-unknown',
-    section,
-    says: 'A migration from or to a version that never was, or to the same one, is refused.',
-    needs: 'dashboard',
-    async run({ own }) {
+  ),
+  packageVersions.withOwner(
+    'G.LIFE.version-unknown',
+    'A migration from or to a version that never was, or to the same one, is refused.',
+    async ({ own }) => {
       const packageId = await own.makePlan()
       for (const [from, to] of [
         [1, 2],
@@ -115,5 +105,5 @@ export const versions: Audit[] = [
         await refuses(own.admin, MIGRATE, { packageId, from, to }, BAD_USER_INPUT)
       }
     },
-  },
+  ),
 ]

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Answer, Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // Money is counted in whole minor units. One charge is at most 999,999,999,999 of them, and every answer with an amount
@@ -9,12 +10,8 @@ import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 const MOST = 999_999_999_999
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
 })
@@ -45,10 +42,10 @@ describe('gap: billing, amounts that are too large', () => {
     const error = await shop.linkError('both')
     expect(error.extensions.code).toBe('SUBSCRIPTION_LINK_ERROR')
     expect(error.message).toMatch(/The prices add up to more than 999999999999 minor units/)
-    const { billingTemplate } = await shop.dashboard.data(
-      'query ($appId: String!) { billingTemplate(appId: $appId, id: "both") { problem } }',
-      { appId: shop.id },
-    )
+    const billingTemplate = await shop.dashboard.call('billingTemplate { problem }', {
+      appId: shop.id,
+      id: 'both',
+    })
     expect(billingTemplate.problem).toMatch(/^The prices add up to more than/)
     expect(await shop.link('plan')).toContain('/checkout/')
   })
@@ -67,9 +64,7 @@ describe('gap: billing, amounts that are too large', () => {
 
   it('nor has a change away from what costs too much', async () => {
     await reprice('plan', MOST)
-    await shop.admin.data(
-      'mutation { subscribe(userId: "ann", packageIds: ["plan"], quantities: [1000000]) { id } }',
-    )
+    await shop.admin.call('subscribe', { userId: 'ann', packageIds: ['plan'], quantities: [1000000] })
     const { data, errors } = await preview('pro', { quantity: 1, when: 'NOW' })
     expect(errors).toBeUndefined()
     expect(data?.changeSubscription).toMatchObject({ credit: null, charge: null })
@@ -118,10 +113,9 @@ describe('gap: billing, sums of money', () => {
       select json_agg(json_build_object('ref', 'r' || n, 'amount', 9007199254740991, 'currency', 'usd',
         'refunded', 9007199254740991, 'refundedAt', extract(epoch from now()) * 1000, 'dispute', null))
       from generate_series(1, 1100) n) where app_id = $1`)
-    const { revenue } = await shop.dashboard.data(
-      `query ($appId: String!) { revenue(appId: $appId, days: 7, fresh: true) {
-        mrr { amount } payments { paidAmount failedAmount refundedAmount } } }`,
-      { appId: shop.id },
+    const revenue = await shop.dashboard.call(
+      'revenue { mrr { amount } payments { paidAmount failedAmount refundedAmount } }',
+      { appId: shop.id, days: 7, fresh: true },
     )
     expect(revenue).toEqual({
       mrr: [{ amount: 9_007_199_254_740_991 }],

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 import { openSandboxShop } from './sandbox-shop.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
+const server = shared(startTestServer)
 
 it('gap: statements: the billing of a list of subscriptions is read at once', async () => {
   const shop = await openSandboxShop(server)
@@ -19,10 +16,8 @@ it('gap: statements: the billing of a list of subscriptions is read at once', as
     if (/from provider_subscription|join provider_subscription/.test(text)) reads++
     return undefined
   })
-  const { subscriptions } = await server.dashboard.data(
-    `query ($appId: String!) {
-      subscriptions(appId: $appId) { rows { userId package { id } billing { provider ref status } } }
-    }`,
+  const subscriptions = await server.dashboard.call(
+    'subscriptions { rows { userId package { id } billing { provider ref status } } }',
     { appId: shop.id },
   )
   stop()

@@ -5,13 +5,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { violations } from '../harness/axe.ts'
 import { sharedBrowser } from '../harness/browser.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // The payment page in a real browser: what a payer sees and does, by keyboard and on a phone too.
 
-let server: TestServer
+const server = shared(startTestServer)
 let landing: Server
 let shopUrl = ''
 let browser: Browser
@@ -20,7 +21,6 @@ let page: Page
 const problems: string[] = []
 
 beforeAll(async () => {
-  server = await startTestServer()
   browser = await sharedBrowser()
   landing = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html')
@@ -30,7 +30,6 @@ beforeAll(async () => {
   shopUrl = `http://127.0.0.1:${(landing.address() as AddressInfo).port}`
 })
 afterAll(async () => {
-  await server?.stop()
   landing?.closeAllConnections()
   await new Promise((resolve) => landing?.close(resolve))
 })
@@ -47,12 +46,12 @@ async function open(
   userId: string | null,
   options: BrowserContextOptions = {},
 ): Promise<string> {
-  const { generateSubscriptionLink } = await shop.admin.data(
-    `mutation ($templateId: String!, $userId: String, $base: String!, $back: String!) {
-      generateSubscriptionLink(templateId: $templateId, userId: $userId, successUrl: $base, cancelUrl: $back) { url }
-    }`,
-    { templateId: template, userId, base: `${shopUrl}/paid?a=1`, back: `${shopUrl}/back` },
-  )
+  const generateSubscriptionLink = await shop.admin.call('generateSubscriptionLink { url }', {
+    templateId: template,
+    userId,
+    successUrl: `${shopUrl}/paid?a=1`,
+    cancelUrl: `${shopUrl}/back`,
+  })
   const context = await browser.newContext(options)
   context.setDefaultTimeout(PATIENCE_MS)
   page = await context.newPage()

@@ -24,17 +24,13 @@ export class Customers {
 
   async next(): Promise<void> {
     this.user = `user-${++this.#made}`
-    await this.#shop.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
-      id: this.user,
-    })
+    await this.#shop.admin.call('createUser', { input: { id: this.user } })
   }
 
   /** What becomes of access after a refund. */
   async access(access: 'KEEP' | 'END'): Promise<void> {
-    const { setAccessAfterRefund } = await this.#shop.dashboard.data(
-      `mutation ($appId: String!, $access: AccessAfterRefund!) {
-        setAccessAfterRefund(appId: $appId, access: $access) { accessAfterRefund }
-      }`,
+    const setAccessAfterRefund = await this.#shop.dashboard.call(
+      'setAccessAfterRefund { accessAfterRefund }',
       { appId: this.#shop.id, access },
     )
     expect(setAccessAfterRefund).toEqual({ accessAfterRefund: access })
@@ -43,9 +39,9 @@ export class Customers {
 
   /** What was taken back, on each of the user's subscriptions, oldest first. */
   async reversals(): Promise<Reversal[][]> {
-    const { subscriptions } = await this.#shop.admin.data(
-      'query ($user: String!) { subscriptions(userId: $user) { reversals { paymentRef amount refunded dispute { state } } } }',
-      { user: this.user },
+    const subscriptions = await this.#shop.admin.call(
+      'subscriptions { reversals { paymentRef amount refunded dispute { state } } }',
+      { userId: this.user },
     )
     return subscriptions.map(({ reversals }: { reversals: Reversal[] }) => reversals)
   }

@@ -1,57 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { schemaOfUser } from '../harness/one-cell.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // A user who pays is deleted: what the provider charges ends first, and what it reports later brings nobody back.
 
 const SECRET = 'whsec_of_these_tests'
 const DELETE = 'mutation ($id: String!) { deleteUser(id: $id) { id } }'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
 let unregister: () => void
 /** ann's, in this shop alone */
 let email: string
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`
-  await shop.dashboard.data(
-    `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { email: "${email}" }) { id } }`,
-  )
+  await shop.dashboard.call('updateUser', { appId: shop.id, id: 'ann', input: { email } })
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 })
 afterEach(() => unregister())
 
 async function sellAtStripe(): Promise<void> {
-  await shop.dashboard.data(
-    `mutation ($appId: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled } }`,
-    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-  )
+  await shop.useStripe(stripe, SECRET)
   for (const name of ['plan', 'pro']) {
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $name: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id } }`,
-      { appId: shop.id, name, id: stripe.sell({ name, amount: 1500, interval: 'month' }).id },
-    )
+    await shop.importPrice(name, stripe.sell({ name, amount: 1500, interval: 'month' }).id)
   }
 }
 
@@ -211,9 +191,7 @@ describe('gap: deleteUser, of a user who pays', () => {
     const deleted = await Promise.all(
       people.map(async ({ id, email }) => {
         const { admin } = shop
-        await admin.data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
-          input: { id, email },
-        })
+        await admin.call('createUser', { input: { id, email } })
         const bought = await shop.link('plan', id)
         const ask = (text: string) => admin.ask(`mutation { ${text} }`)
         const asked = [
@@ -259,9 +237,7 @@ describe('gap: deleteUser, of ids that were used before', () => {
     await update('ann', 'id: "anna"')
     // Another millisecond, so that the two are told apart.
     await delay(5)
-    await dashboard.data(
-      `mutation { createUser(appId: "${appId}", input: { id: "ann", name: "Second Ann" }) { id } }`,
-    )
+    await dashboard.call('createUser', { appId, input: { id: 'ann', name: 'Second Ann' } })
     await admin.data(DELETE, { id: 'anna' })
     expect(await found('First Ann', '"anna"')).toEqual([])
     expect(await audited()).toEqual([

@@ -1,25 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { type FollowedShop, openFollowedShop } from './followed-shop.ts'
 import { jobsDone } from './jobs-done.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // What is changed at Stripe, by its own dashboard or customer portal, and what that comes to here.
 
 const DAY = 86_400
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
 let here: FollowedShop
-beforeAll(async () => {
-  stripe = await startStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   here = await openFollowedShop(server, stripe)
 })
@@ -34,9 +24,10 @@ async function month(): Promise<void> {
 
 const billed = async (): Promise<string[]> => {
   const [{ id }] = (await here.shop.billed()) as [{ id: string }]
-  const { subscription } = await here.shop.dashboard.data(
-    `{ subscription(appId: "${here.shop.id}", id: "${id}") { billing { status } } }`,
-  )
+  const subscription = await here.shop.dashboard.call('subscription { billing { status } }', {
+    appId: here.shop.id,
+    id,
+  })
   return [subscription.billing.status]
 }
 
@@ -49,10 +40,10 @@ const record = (delta: number, featureId = 'call') =>
   )
 
 const consumption = async (featureId = 'call') => {
-  const { canUseFeature } = await here.shop.admin.data(
-    'query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { consumption { budget used } } }',
-    { featureId },
-  )
+  const canUseFeature = await here.shop.admin.call('canUseFeature { consumption { budget used } }', {
+    userId: 'ann',
+    featureId,
+  })
   return canUseFeature.consumption
 }
 
@@ -72,12 +63,7 @@ describe('gap: billing, a change made at Stripe', () => {
     const { shop } = here
     await publishPackage(shop, 'team', { seat: { limit: 10, resetPeriod: 'NEVER' } })
     const { id: price } = stripe.sell({ name: 'team', amount: 900 })
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: "team", provider: "stripe", id: $id) { id }
-      }`,
-      { appId: shop.id, id: price },
-    )
+    await shop.importPrice('team', price)
     await shop.template('team', ['team'], [price])
     const ref = await here.buy('team')
     await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 2 }] })
@@ -115,12 +101,7 @@ describe('gap: billing, a change made at Stripe', () => {
   ])('add-ons on one bill end one after the other, the last with the bill: at the period’s end %s', async (atPeriodEnd) => {
     await publishPackage(here.shop, 'more', {}, true)
     const { id: more } = stripe.sell({ name: 'more', amount: 300 })
-    await here.shop.dashboard.data(
-      `mutation ($appId: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: "more", provider: "stripe", id: $id) { id }
-      }`,
-      { appId: here.shop.id, id: more },
-    )
+    await here.shop.importPrice('more', more)
     await here.shop.template('add-ons', ['extra', 'more'], [String(here.prices.extra), more])
     await here.shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
     const ref = await here.buy('add-ons')
@@ -145,10 +126,11 @@ describe('gap: billing, a change made at Stripe', () => {
     await here.shop.template('on trial', ['plan'], [String(here.prices.plan)], { trialDays: 7 })
     const ref = await here.buy('on trial')
     const failed = async () => {
-      const { payments } = await here.shop.dashboard.data(
-        `query ($id: String!) { payments(appId: $id, state: FAILED, days: 30) { rows { amount } } }`,
-        { id: here.shop.id },
-      )
+      const payments = await here.shop.dashboard.call('payments { rows { amount } }', {
+        appId: here.shop.id,
+        state: 'FAILED',
+        days: 30,
+      })
       return payments.rows
     }
     const method = String(stripe.world.subscription(ref).default_payment_method)

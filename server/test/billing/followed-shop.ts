@@ -11,12 +11,7 @@ export type FollowedShop = Awaited<ReturnType<typeof openFollowedShop>>
 /** A shop that sells at Stripe, whose test clock goes with Stripe's. `ann` buys there. */
 export async function openFollowedShop(server: TestServer, stripe: StripeStandIn) {
   const shop = await openSandboxShop(server, { testClock: true })
-  await shop.dashboard.data(
-    `mutation ($appId: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
-    }`,
-    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-  )
+  await shop.useStripe(stripe, SECRET)
   const urls = [`${server.url}/webhooks/stripe/${shop.id}`]
   const close = stripe.register({ urls, secret: SECRET })
   const prices: Record<string, string> = {}
@@ -28,12 +23,7 @@ export async function openFollowedShop(server: TestServer, stripe: StripeStandIn
   ] as const) {
     const { id } = stripe.sell({ name, amount: 1500, interval })
     prices[name] = id
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $packageId: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: $packageId, provider: "stripe", id: $id) { id }
-      }`,
-      { appId: shop.id, packageId, id },
-    )
+    await shop.importPrice(packageId, id)
   }
   await shop.template('at stripe', ['plan'], [String(prices.plan)])
 
@@ -62,11 +52,10 @@ export async function openFollowedShop(server: TestServer, stripe: StripeStandIn
     },
 
     async subscriptions(): Promise<Data[]> {
-      const { subscriptions } = await shop.admin.data(
-        `{ subscriptions(userId: "ann") { package { id } status quantity startedAt cancelAt cancelledAt trialEndsAt
-            scheduled { packageId at } } }`,
+      return shop.admin.call(
+        'subscriptions { package { id } status quantity startedAt cancelAt cancelledAt trialEndsAt scheduled { packageId at } }',
+        { userId: 'ann' },
       )
-      return subscriptions
     },
   }
   await followed.together()

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // generateSubscriptionLink: what it refuses says what to do, and one request makes one link.
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   stripe.fail(null)
   shop = await openSandboxShop(server)
@@ -155,9 +145,10 @@ describe('spec §4 mutation rule 6: a SubscriptionLinkError says what to do', ()
 
   it('and the dashboard says it of a template before anybody asks for a link', async () => {
     await shop.price('extra', { amount: 1, currency: 'eur', interval: 'month' })
-    const { billingTemplate: shown } = await shop.dashboard.data(
-      `{ billingTemplate(appId: "${shop.id}", id: "both") { problem provider } }`,
-    )
+    const shown = await shop.dashboard.call('billingTemplate { problem provider }', {
+      appId: shop.id,
+      id: 'both',
+    })
     expect(shown).toMatchObject({ problem: expect.stringMatching(/in eur/), provider: null })
   })
 })

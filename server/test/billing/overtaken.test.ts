@@ -1,23 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { type FollowedShop, openFollowedShop } from './followed-shop.ts'
 import { jobsDone } from './jobs-done.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
 let here: FollowedShop
-beforeAll(async () => {
-  stripe = await startStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   here = await openFollowedShop(server, stripe)
 })
@@ -31,10 +21,7 @@ describe('gap: billing, a notice that is handled before the answer to what cause
       [here.prices.plan, here.prices.extra].map(String),
     )
     await here.shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await here.shop.dashboard.data(
-      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "free") { id } }',
-      { appId: here.shop.id },
-    )
+    await here.shop.dashboard.call('publishPackage', { appId: here.shop.id, id: 'free' })
   })
   afterEach(() => stripe.fail(null))
 

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { midnight } from '../harness/clocked-app.ts'
 import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // A plan that is paid for is changed at its provider first, and at both in the same moment.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 
 const start = midnight('2091-03-10')
 const middle = midnight('2091-03-25')
@@ -39,9 +36,7 @@ const change = async (packageId: string, more: Data = {}): Promise<Data> => {
 describe('gap: change: what is paid for', () => {
   it('a dearer plan is charged now, by the quote of its provider, and the usage stays', async () => {
     await shop.buy('plan')
-    await shop.admin.data(
-      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 7 }) { recorded } }',
-    )
+    await shop.admin.call('recordUsage', { input: { userId: 'ann', featureId: 'call', delta: 7 } })
     await shop.advance(middle)
     const quoted = await change('pro', { dryRun: true })
     expect(quoted).toMatchObject({ now: true, quotedBy: 'sandbox', currency: 'usd', subscription: null })
@@ -58,8 +53,9 @@ describe('gap: change: what is paid for', () => {
       subscription: { package: { id: 'pro' }, status: 'ACTIVE' },
     })
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE'])
-    const { showUsage } = await shop.admin.data(
-      '{ showUsage(userId: "ann", featureId: "call") { current { periodStart periodEnd consumption { used budget } } } }',
+    const showUsage = await shop.admin.call(
+      'showUsage { current { periodStart periodEnd consumption { used budget } } }',
+      { userId: 'ann', featureId: 'call' },
     )
     expect(showUsage.current).toEqual({
       periodStart: start,
@@ -135,10 +131,7 @@ describe('gap: change: what is paid for', () => {
 
   it('a plan that costs nothing takes over when the payments end', async () => {
     await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await shop.dashboard.data(
-      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "free") { id } }',
-      { appId: shop.id },
-    )
+    await shop.dashboard.call('publishPackage', { appId: shop.id, id: 'free' })
     await shop.buy('pro')
     expect(await change('free')).toMatchObject({ now: false, at: end, credit: 0, charge: 0 })
     await shop.advance(end)
@@ -158,9 +151,7 @@ describe('gap: change: what is paid for', () => {
     // Given by hand it costs nothing, as ever.
     await shop.admin.data('mutation { createUser(input: { id: "bob" }) { id } }')
     await shop.admin.data('mutation { subscribe(userId: "bob", packageIds: ["pro"]) { id } }')
-    await shop.admin.data(
-      'mutation { changeSubscription(userId: "bob", packageId: "plan", when: NOW) { at } }',
-    )
+    await shop.admin.call('changeSubscription', { userId: 'bob', packageId: 'plan', when: 'NOW' })
     expect(await shop.subscriptions('bob')).toEqual(['pro CANCELLED', 'plan ACTIVE'])
   })
 
@@ -170,25 +161,21 @@ describe('gap: change: what is paid for', () => {
     await shop.archivePrice('plan')
     await shop.advance(end)
     expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
-    const { payments } = await shop.dashboard.data(
-      'query ($appId: String!) { payments(appId: $appId, state: PAID, days: 30) { rows { amount } } }',
-      { appId: shop.id },
-    )
+    const payments = await shop.dashboard.call('payments { rows { amount } }', {
+      appId: shop.id,
+      state: 'PAID',
+      days: 30,
+    })
     expect(payments.rows[0]).toEqual({ amount: 1_200 })
   })
 
   it('the free plan that was to follow is dropped when the payments go on after all', async () => {
     await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await shop.dashboard.data(
-      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "free") { id } }',
-      { appId: shop.id },
-    )
+    await shop.dashboard.call('publishPackage', { appId: shop.id, id: 'free' })
     await shop.buy('pro')
     await change('free')
     const { subscriptions } = await shop.admin.data('{ subscriptions(userId: "ann") { id status } }')
-    await shop.admin.data('mutation ($id: String!) { keepSubscription(id: $id) { id } }', {
-      id: subscriptions[0].id,
-    })
+    await shop.admin.call('keepSubscription', { id: subscriptions[0].id })
     await jobsDone(server.databaseUrl)
     await shop.advance(midnight('2091-07-01'))
     expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
@@ -237,10 +224,11 @@ describe('gap: change: what is paid for', () => {
     if (dearer) await shop.price('plan', { amount: dearer, currency: 'usd', interval: 'month' })
     expect(await change('plan', { quantity: 2 })).toMatchObject({ now: true, credit: 1_200, charge: 2_400 })
     await shop.advance(end)
-    const { payments } = await shop.dashboard.data(
-      'query ($appId: String!) { payments(appId: $appId, state: PAID, days: 30) { rows { amount } } }',
-      { appId },
-    )
+    const payments = await shop.dashboard.call('payments { rows { amount } }', {
+      appId,
+      state: 'PAID',
+      days: 30,
+    })
     expect(payments.rows[0]).toEqual({ amount: 2_400 })
   })
 
@@ -275,9 +263,10 @@ describe('gap: change: what is paid for', () => {
     expect(errors).toBeUndefined()
     expect(data?.changeSubscription.subscription).toMatchObject({ package: { id: 'team' }, status: 'ACTIVE' })
     await jobsDone(server.databaseUrl)
-    const { canUseFeature } = await shop.admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "seat") { access consumption { used budget } } }',
-    )
+    const canUseFeature = await shop.admin.call('canUseFeature { access consumption { used budget } }', {
+      userId: 'ann',
+      featureId: 'seat',
+    })
     expect(canUseFeature).toEqual({ access: false, consumption: { used: 13, budget: 10 } })
   })
 

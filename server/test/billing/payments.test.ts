@@ -32,20 +32,10 @@ const sessionOf = (url: string) => /cs_\w+/.exec(url)?.[0] ?? ''
 
 /** The shop's packages at Stripe too; their newest prices are Stripe's from then on. */
 async function sellAtStripe(): Promise<void> {
-  await shop.dashboard.data(
-    `mutation ($appId: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
-    }`,
-    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-  )
+  await shop.useStripe(stripe, SECRET)
   for (const name of ['plan', 'pro', 'extra', 'life']) {
     const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $name: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id }
-      }`,
-      { appId: shop.id, name, id: price.id },
-    )
+    await shop.importPrice(name, price.id)
   }
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 }

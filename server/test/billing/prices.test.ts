@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Client } from '../harness/client.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
 })
@@ -35,9 +32,7 @@ describe('spec §2: Package.prices', () => {
       currency: 'eur',
       interval: 'year',
     })
-    const { generateUserToken } = await shop.admin.data(
-      'mutation { generateUserToken(userId: "ann") { token } }',
-    )
+    const generateUserToken = await shop.admin.call('generateUserToken { token }', { userId: 'ann' })
     const { data } = (await (
       await fetch(`${server.url}/client/graphql`, {
         method: 'POST',
@@ -51,14 +46,12 @@ describe('spec §2: Package.prices', () => {
   it('leaves out what is archived, and takes it back', async () => {
     const [price] = await shownTo(shop.admin, 'plan')
     const archive = async (archived: boolean) =>
-      (
-        await shop.dashboard.data(
-          `mutation ($appId: String!, $id: String!, $archived: Boolean) {
-            archivePrice(appId: $appId, provider: "sandbox", id: $id, archived: $archived) { id archivedAt }
-          }`,
-          { appId: shop.id, id: price.id, archived },
-        )
-      ).archivePrice
+      await shop.dashboard.call('archivePrice { id archivedAt }', {
+        appId: shop.id,
+        provider: 'sandbox',
+        id: price.id,
+        archived,
+      })
     expect((await archive(true)).archivedAt).not.toBeNull()
     expect(await shownTo(shop.admin, 'plan')).toEqual([])
     const list = async (args: string) =>

@@ -1,34 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { Refusal } from '../stripe/refusals.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { Customers } from './customers.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 import { NOTICES } from './stripe-shop.ts'
 
 // What becomes of a subscription whose payment is refunded or disputed at Stripe.
 
 const SECRET = 'whsec_of_these_tests'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
 let customers: Customers
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 
 const explained = async (): Promise<string> => {
-  const { explain } = await shop.dashboard.data(
-    `{ explain(appId: "${shop.id}", userId: "${customers.user}", featureId: "call") { steps { step text } } }`,
-  )
+  const explain = await shop.dashboard.call('explain { steps { step text } }', {
+    appId: shop.id,
+    userId: customers.user,
+    featureId: 'call',
+  })
   return explain.steps.find(({ step }: { step: string }) => step === 'SUBSCRIPTIONS').text
 }
 
@@ -37,22 +29,12 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
   beforeAll(async () => {
     shop = await openSandboxShop(server)
     customers = new Customers(shop, server.databaseUrl)
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $input: ProviderAccountInput!) {
-        setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
-      }`,
-      { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-    )
+    await shop.useStripe(stripe, SECRET)
     const urls = [`${server.url}/webhooks/stripe/${shop.id}`]
     unregister = stripe.register({ urls, secret: SECRET, types: NOTICES })
     for (const name of ['plan', 'pro', 'extra', 'life']) {
       const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
-      await shop.dashboard.data(
-        `mutation ($appId: String!, $name: String!, $id: String!) {
-          importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id }
-        }`,
-        { appId: shop.id, name, id: price.id },
-      )
+      await shop.importPrice(name, price.id)
     }
   })
   beforeEach(() => customers.next())
@@ -84,9 +66,9 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
   const paymentOf = (ref: string) => String(stripe.payments(ref)[0])
 
   it('shows a full refund on the subscription, and keeps access unless the app says otherwise', async () => {
-    const { billingSettings } = await shop.dashboard.data(
-      `{ billingSettings(appId: "${shop.id}") { accessAfterRefund } }`,
-    )
+    const billingSettings = await shop.dashboard.call('billingSettings { accessAfterRefund }', {
+      appId: shop.id,
+    })
     expect(billingSettings.accessAfterRefund).toBe('KEEP')
     const { payment } = await buy('plan')
     expect(await customers.reversals()).toEqual([[]])
@@ -133,20 +115,17 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
   ] as const)('gives access back if the refund %s, and keeps usage', async (how) => {
     await customers.access('END')
     const { payment } = await buy('plan')
-    await shop.admin.data(
-      'mutation ($userId: String!) { recordUsage(input: { userId: $userId, featureId: "call", delta: 4 }) { recorded } }',
-      { userId: customers.user },
-    )
+    await shop.admin.call('recordUsage', { input: { userId: customers.user, featureId: 'call', delta: 4 } })
     const refund = stripe.refund(payment)
     await heard()
     stripe.takeRefundBack(refund, how)
     await heard()
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
     expect(await customers.reversals()).toEqual([[], []])
-    const { canUseFeature } = await shop.admin.data(
-      'query ($user: String!) { canUseFeature(userId: $user, featureId: "call") { consumption { used } } }',
-      { user: customers.user },
-    )
+    const canUseFeature = await shop.admin.call('canUseFeature { consumption { used } }', {
+      userId: customers.user,
+      featureId: 'call',
+    })
     expect(canUseFeature.consumption.used).toBe(4)
   })
 
@@ -167,9 +146,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     await customers.access('END')
     const { ref, payment } = await buy('plan')
     const dear = stripe.sell({ name: 'dear', amount: 9000 })
-    await shop.dashboard.data(
-      `mutation { importPrice(appId: "${shop.id}", packageId: "pro", provider: "stripe", id: "${dear.id}") { id } }`,
-    )
+    await shop.importPrice('pro', dear.id)
     const [item] = stripe.world.subscription(ref).items.data
     await stripe.sdk().subscriptions.update(ref, {
       items: [{ id: String(item?.id), price: dear.id }],
@@ -356,9 +333,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
       )
     expect(await kept()).toContain(payment)
     expect(await kept()).not.toContain('letters.example')
-    await shop.admin.data('mutation ($user: String!) { deleteUser(id: $user) { id } }', {
-      user: customers.user,
-    })
+    await shop.admin.call('deleteUser', { id: customers.user })
     await heard()
     const everybody = async () => (await shop.admin.data('{ users { id } }')).users
     const left = await everybody()

@@ -1,46 +1,31 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { FAILING_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
 
 const DAY = 86_400_000
 
 async function revenue(days = 30, fresh = true): Promise<Data> {
-  const { revenue } = await shop.dashboard.data(
-    `query ($appId: String!, $days: Int!, $fresh: Boolean!) {
-      revenue(appId: $appId, days: $days, fresh: $fresh) {
-        asOf from new changed cancelled pastDue trialing
-        plans { packageId isAddon active trialing pastDue unpaid }
-        mrr { provider currency decimals amount pastDue }
-        payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount }
-      }
-    }`,
+  return shop.dashboard.call(
+    'revenue { asOf from new changed cancelled pastDue trialing plans { packageId isAddon active trialing pastDue unpaid } mrr { provider currency decimals amount pastDue } payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount } }',
     { appId: shop.id, days, fresh },
   )
-  return revenue
 }
 
 async function listed(list: string, days = 30): Promise<string[]> {
   const seen: string[] = []
   let after: string | null = null
   do {
-    const { revenueList }: Data = await shop.dashboard.data(
-      `query ($appId: String!, $list: RevenueList!, $days: Int!, $after: String) {
-        revenueList(appId: $appId, list: $list, days: $days, first: 1, after: $after) {
-          rows { userId packageId fromPackageName } next
-        }
-      }`,
-      { appId: shop.id, list, days, after },
+    const revenueList: Data = await shop.dashboard.call(
+      'revenueList { rows { userId packageId fromPackageName } next }',
+      { appId: shop.id, list, days, first: 1, after },
     )
     for (const { userId, packageId, fromPackageName: from } of revenueList.rows) {
       seen.push(`${userId}: ${from === null ? '' : `${from} → `}${packageId}`)
@@ -68,12 +53,13 @@ async function paid(state: string, days = 30): Promise<string[]> {
   const seen: string[] = []
   let after: string | null = null
   do {
-    const { payments }: Data = await shop.dashboard.data(
-      `query ($appId: String!, $state: ChargeState!, $days: Int!, $after: String) {
-        payments(appId: $appId, state: $state, days: $days, first: 1, after: $after) { rows { userId amount currency } next }
-      }`,
-      { appId: shop.id, state, days, after },
-    )
+    const payments: Data = await shop.dashboard.call('payments { rows { userId amount currency } next }', {
+      appId: shop.id,
+      state,
+      days,
+      first: 1,
+      after,
+    })
     for (const { userId, amount, currency } of payments.rows) seen.push(`${userId} ${amount} ${currency}`)
     after = payments.next
   } while (after !== null)
@@ -85,10 +71,9 @@ async function recurring(): Promise<string[]> {
   const seen: string[] = []
   let after: string | null = null
   do {
-    const { mrrList }: Data = await shop.dashboard.data(
-      `query ($appId: String!, $after: String) { mrrList(appId: $appId, first: 1, after: $after) {
-        rows { userId packageNames amount currency pastDue } next } }`,
-      { appId: shop.id, after },
+    const mrrList: Data = await shop.dashboard.call(
+      'mrrList { rows { userId packageNames amount currency pastDue } next }',
+      { appId: shop.id, first: 1, after },
     )
     for (const { userId, packageNames, amount, currency, pastDue } of mrrList.rows) {
       seen.push(`${userId} ${packageNames.join(', ')} ${amount} ${currency} ${pastDue}`)
@@ -101,11 +86,7 @@ async function recurring(): Promise<string[]> {
 async function refund(userId: string, amount: number): Promise<void> {
   const subscriptionId = (await shop.billed(userId)).at(-1)?.id
   const at = { appId: shop.id, subscriptionId }
-  const { sandboxPayments } = await shop.dashboard.data(
-    `query ($appId: String!, $subscriptionId: String!) {
-      sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) { paymentRef } }`,
-    at,
-  )
+  const sandboxPayments = await shop.dashboard.call('sandboxPayments { paymentRef }', at)
   await shop.dashboard.data(
     `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $amount: SafeInt) {
       reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef,
@@ -170,9 +151,7 @@ describe('gap: revenue', () => {
     expect((await paid('PAID')).sort()).toEqual(['ann 1400 usd', 'bob 1200 usd', 'cat 9900 usd'])
 
     await later(1)
-    await shop.admin.data(
-      'mutation { changeSubscription(userId: "ann", packageId: "pro", when: NOW) { now } }',
-    )
+    await shop.admin.call('changeSubscription', { userId: 'ann', packageId: 'pro', when: 'NOW' })
     await shop.cancel((await shop.billed('dan'))[0]?.id, false)
     expect(await revenue()).toMatchObject({
       new: 6,
@@ -227,9 +206,7 @@ describe('gap: revenue', () => {
   it('a plan that is to follow is not paid for yet', async () => {
     shop = await openSandboxShop(server)
     await shop.buy('pro')
-    await shop.admin.data(
-      'mutation { changeSubscription(userId: "ann", packageId: "plan", when: PERIOD_END) { now } }',
-    )
+    await shop.admin.call('changeSubscription', { userId: 'ann', packageId: 'plan', when: 'PERIOD_END' })
     await jobsDone(server.databaseUrl)
     expect(await recurring()).toEqual(['ann pro 3000 usd 0'])
   })

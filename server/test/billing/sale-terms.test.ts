@@ -1,12 +1,11 @@
 import type Stripe from 'stripe'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { subscriptionOf } from '../stripe/invoices.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { FAILING_CARD, GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // Payment links that may be tried before they are paid, and links that take promotion codes.
 
@@ -14,26 +13,12 @@ const SECRET = 'whsec_of_these_tests'
 const START = Date.UTC(2090, 0, 15)
 const DAY = 86_400_000
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe({ now: START / 1000 })
 let shop: SandboxShop
 let unregister: () => void
-beforeAll(async () => {
-  stripe = await startStripe({ now: START / 1000 })
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   shop = await openSandboxShop(server, { testClock: true })
-  await shop.dashboard.data(
-    `mutation ($appId: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
-    }`,
-    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
-  )
+  await shop.useStripe(stripe, SECRET)
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
   await shop.advance(iso(stripe.world.now * 1000))
 })
@@ -42,11 +27,10 @@ afterEach(() => unregister())
 const iso = (time: number) => new Date(time).toISOString()
 
 const subscriptions = async (): Promise<Data[]> =>
-  (
-    await shop.admin.data(
-      '{ subscriptions(userId: "ann") { package { id } status startedAt cancelAt cancelledAt trialEndsAt } }',
-    )
-  ).subscriptions
+  await shop.admin.call(
+    'subscriptions { package { id } status startedAt cancelAt cancelledAt trialEndsAt }',
+    { userId: 'ann' },
+  )
 
 const tryOut = (more: Data = {}) => shop.template('try', ['plan'], undefined, { trialDays: 14, ...more })
 
@@ -141,19 +125,16 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
 
   it('is given to somebody who has had the package without one', async () => {
     await tryOut()
-    const { subscribe } = await shop.admin.data(
-      'mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }',
-    )
-    await shop.admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', {
-      id: subscribe[0].id,
-    })
+    const subscribe = await shop.admin.call('subscribe { id }', { userId: 'ann', packageIds: ['plan'] })
+    await shop.admin.call('cancelSubscription', { id: subscribe[0].id })
     expect(await (await fetch(await shop.link('try'))).text()).toContain('14 days free')
   })
 
   it('is refused for what is paid once, before anyone asks for a link', async () => {
     await shop.template('never', ['life'], undefined, { trialDays: 3 })
-    const { billingTemplate } = await shop.dashboard.data(
-      `{ billingTemplate(appId: "${shop.id}", id: "never") { problem trialDays trialNeedsCard promotionCodes } }`,
+    const billingTemplate = await shop.dashboard.call(
+      'billingTemplate { problem trialDays trialNeedsCard promotionCodes }',
+      { appId: shop.id, id: 'never' },
     )
     expect(billingTemplate).toEqual({
       problem: expect.stringMatching(/One-off prices do not support trials/),
@@ -184,12 +165,7 @@ describe('gap: billing, a trial of a payment link at Stripe', () => {
   const linked = async () => /cs_\w+/.exec(await shop.link('at stripe'))?.[0] ?? ''
   const sold = async (terms: Data) => {
     const { id } = stripe.sell({ name: 'plan', amount: 1500 })
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: "plan", provider: "stripe", id: $id) { id }
-      }`,
-      { appId: shop.id, id },
-    )
+    await shop.importPrice('plan', id)
     await shop.template('at stripe', ['plan'], [id], terms)
     return stripe.world.session(await linked())
   }

@@ -1,40 +1,30 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { startService } from '../../src/service.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { REAL_CLOCKS } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // Whoever has a link of the sandbox gets what it is for without paying. Off is off, at the moment of the payment.
 
-let server: TestServer
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer({ env: MASTER_KEY_SETTINGS })
-})
-afterAll(() => server?.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
 })
 
-const set = async (provider: string, input: object) => {
-  const { setProviderAccount } = await shop.dashboard.data(
-    `mutation ($appId: String!, $provider: String!, $input: ProviderAccountInput!) {
-      setProviderAccount(appId: $appId, provider: $provider, input: $input) { enabled warning }
-    }`,
-    { appId: shop.id, provider, input },
-  )
-  return setProviderAccount
-}
+const set = async (provider: string, input: object) =>
+  shop.dashboard.call('setProviderAccount { enabled warning }', { appId: shop.id, provider, input })
 
 const sandbox = async () => {
-  const { providerAccounts } = await shop.dashboard.data(
-    `{ providerAccounts(appId: "${shop.id}") { provider enabled warning } }`,
-  )
+  const providerAccounts = await shop.dashboard.call('providerAccounts { provider enabled warning }', {
+    appId: shop.id,
+  })
   return providerAccounts.find(({ provider }: { provider: string }) => provider === 'sandbox')
 }
 

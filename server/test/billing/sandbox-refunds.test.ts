@@ -23,15 +23,10 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
   const newest = async (): Promise<string> => (await shop.billed(customers.user)).at(-1)?.id
 
   async function payments(subscriptionId: string) {
-    const { sandboxPayments } = await shop.dashboard.data(
-      `query ($appId: String!, $subscriptionId: String!) {
-        sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
-          paymentRef amount refunded currency periodStart periodEnd dispute { state openedAt }
-        }
-      }`,
+    return shop.dashboard.call(
+      'sandboxPayments { paymentRef amount refunded currency periodStart periodEnd dispute { state openedAt } }',
       { appId: shop.id, subscriptionId },
     )
-    return sandboxPayments
   }
 
   const REVERSE = `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $action: SandboxReversal!, $amount: SafeInt) {
@@ -111,10 +106,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
 
   it('ends both invoices of a period together: the first, and that of an upgrade', async () => {
     await shop.buy('plan', customers.user)
-    await shop.admin.data(
-      'mutation ($user: String!) { changeSubscription(userId: $user, packageId: "pro", when: NOW) { now } }',
-      { user: customers.user },
-    )
+    await shop.admin.call('changeSubscription', { userId: customers.user, packageId: 'pro', when: 'NOW' })
     await jobsDone(server.databaseUrl)
     await reverse('REFUND')
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
@@ -124,17 +116,18 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
 
   it('belong to the subscription that was charged: not to its predecessor, successor or add-on', async () => {
     const change = async (packageId: string, quantity: number) => {
-      await shop.admin.data(
-        `mutation ($user: String!, $packageId: String!, $quantity: Int!) {
-          changeSubscription(userId: $user, packageId: $packageId, quantity: $quantity, when: NOW) { now } }`,
-        { user: customers.user, packageId, quantity },
-      )
+      await shop.admin.call('changeSubscription', {
+        userId: customers.user,
+        packageId,
+        quantity,
+        when: 'NOW',
+      })
       await jobsDone(server.databaseUrl)
     }
     const shown = async () => {
-      const { subscriptions } = await shop.admin.data(
-        'query ($user: String!) { subscriptions(userId: $user) { package { id } quantity reversals { refunded amount } } }',
-        { user: customers.user },
+      const subscriptions = await shop.admin.call(
+        'subscriptions { package { id } quantity reversals { refunded amount } }',
+        { userId: customers.user },
       )
       return Object.fromEntries(
         subscriptions.map(({ package: { id }, quantity, reversals }: Data) => [
@@ -171,9 +164,11 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     expect(other).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', field: 'paymentRef' } })
     const unknown = await shop.dashboard.error(REVERSE, { ...asked, subscriptionId: 'sub_no' })
     expect(unknown.extensions.code).toBe('SUBSCRIPTION_NOT_FOUND')
-    await shop.dashboard.data(
-      `mutation { setProviderAccount(appId: "${shop.id}", provider: "sandbox", input: { enabled: false }) { enabled } }`,
-    )
+    await shop.dashboard.call('setProviderAccount', {
+      appId: shop.id,
+      provider: 'sandbox',
+      input: { enabled: false },
+    })
     expect((await shop.dashboard.error(REVERSE, asked)).message).toBe(
       'sandbox rejected the request: the sandbox is disabled',
     )

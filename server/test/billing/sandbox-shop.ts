@@ -32,28 +32,30 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
     ...app,
 
     async price(packageId: string, input: Data): Promise<Data> {
-      const { createPrice } = await dashboard.data(
-        `mutation ($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
-          createPrice(appId: $appId, packageId: $packageId, input: $input) { id displayAmount }
-        }`,
-        { appId: id, packageId, input },
-      )
-      return createPrice
+      return dashboard.call('createPrice { id displayAmount }', { appId: id, packageId, input })
     },
 
     /** Takes the first price of a package off sale; returns its id. */
     async archivePrice(packageId: string): Promise<string> {
-      const { prices } = await dashboard.data(
-        'query ($appId: String!, $packageId: String!) { prices(appId: $appId, packageId: $packageId) { id } }',
-        { appId: id, packageId },
-      )
-      await dashboard.data(
-        `mutation ($appId: String!, $id: String!) {
-          archivePrice(appId: $appId, provider: "sandbox", id: $id, archived: true) { id }
-        }`,
-        { appId: id, id: prices[0].id },
-      )
+      const prices = await dashboard.call('prices { id }', { appId: id, packageId })
+      await dashboard.call('archivePrice', {
+        appId: id,
+        provider: 'sandbox',
+        id: prices[0].id,
+        archived: true,
+      })
       return prices[0].id
+    },
+
+    /** Sells a package at a price of Stripe too. */
+    async importPrice(packageId: string, priceId: string): Promise<void> {
+      await dashboard.call('importPrice', { appId: id, packageId, provider: 'stripe', id: priceId })
+    },
+
+    /** Takes payments at Stripe too. */
+    async useStripe({ key }: { key: string }, webhookSecret: string): Promise<void> {
+      const input = { secretKey: key, webhookSecret }
+      await dashboard.call('setProviderAccount', { appId: id, provider: 'stripe', input })
     },
 
     async template(
@@ -62,15 +64,10 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       priceIds?: string[],
       terms: Data = {},
     ): Promise<void> {
-      await dashboard.data(
-        `mutation ($appId: String!, $input: CreateBillingTemplateInput!) {
-          createBillingTemplate(appId: $appId, input: $input) { id }
-        }`,
-        {
-          appId: id,
-          input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }), ...terms },
-        },
-      )
+      await dashboard.call('createBillingTemplate', {
+        appId: id,
+        input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }), ...terms },
+      })
     },
 
     /** The page of a new payment link. */
@@ -106,60 +103,43 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
 
     /** Subscriptions as `package status`, oldest first. */
     async subscriptions(userId = 'ann'): Promise<string[]> {
-      const { subscriptions } = await admin.data(
-        'query ($userId: String) { subscriptions(userId: $userId) { package { id } status } }',
-        { userId },
-      )
+      const subscriptions = await admin.call('subscriptions { package { id } status }', { userId })
       return subscriptions.map((s: Data) => `${s.package.id} ${s.status}`)
     },
 
     /** With what the dashboard knows of their billing. */
     async billed(userId = 'ann'): Promise<Data[]> {
-      const { subscriptions } = await admin.data(
-        `query ($userId: String) {
-          subscriptions(userId: $userId) { id status startedAt cancelAt cancelledAt package { id } }
-        }`,
-        { userId },
-      )
-      return subscriptions
+      return admin.call('subscriptions { id status startedAt cancelAt cancelledAt package { id } }', {
+        userId,
+      })
     },
 
     async canUse(userId = 'ann'): Promise<Data> {
-      const { canUseFeature } = await admin.data(
-        'query ($userId: String!) { canUseFeature(userId: $userId, featureId: "call") { access reasonCode consumption { budget } } }',
-        { userId },
-      )
-      return canUseFeature
+      return admin.call('canUseFeature { access reasonCode consumption { budget } }', {
+        userId,
+        featureId: 'call',
+      })
     },
 
     async advance(to: string): Promise<void> {
-      await dashboard.data(
-        'mutation ($id: String!, $to: String!) { advanceClock(appId: $id, to: $to) { id } }',
-        { id, to },
-      )
+      await dashboard.call('advanceClock', { appId: id, to })
       await jobsDone(server.databaseUrl)
     },
 
     async cancel(subscriptionId: string, atPeriodEnd: boolean): Promise<Data> {
-      const { cancelSubscription } = await dashboard.data(
-        `mutation ($id: String!, $subscription: String!, $atPeriodEnd: Boolean!) {
-          cancelSubscription(appId: $id, id: $subscription, atPeriodEnd: $atPeriodEnd) {
-            status cancelAt billing { provider ref status paidUntil }
-          }
-        }`,
-        { id, subscription: subscriptionId, atPeriodEnd },
+      const cancelSubscription = await dashboard.call(
+        'cancelSubscription { status cancelAt billing { provider ref status paidUntil } }',
+        { appId: id, id: subscriptionId, atPeriodEnd },
       )
       await jobsDone(server.databaseUrl)
       return cancelSubscription
     },
 
     async keep(subscriptionId: string): Promise<Data> {
-      const { keepSubscription } = await dashboard.data(
-        `mutation ($id: String!, $subscription: String!) {
-          keepSubscription(appId: $id, id: $subscription) { status cancelAt }
-        }`,
-        { id, subscription: subscriptionId },
-      )
+      const keepSubscription = await dashboard.call('keepSubscription { status cancelAt }', {
+        appId: id,
+        id: subscriptionId,
+      })
       await jobsDone(server.databaseUrl)
       return keepSubscription
     },

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sandboxProvider } from '../../src/billing/sandbox/sandbox.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { openTestPool } from '../harness/store.ts'
 import { jobsDone } from './jobs-done.ts'
 import {
@@ -17,12 +18,8 @@ import {
 
 // The whole way of a payment from outside, over HTTP: link, page, notice, subscription, access.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server, { testClock: true })
   await shop.advance('2090-01-31T12:00:00Z')
@@ -247,13 +244,7 @@ describe('a new plan', () => {
     expect(notice).toMatchObject({ state: 'FAILED', attempts: 1 })
     expect(notice?.lastError).toContain('Subscribe the user to a base plan and replay this event, or refund')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["pro"]) { id } }')
-    await shop.dashboard.data(
-      'mutation ($a: String!, $id: String!) { replayNotice(appId: $a, id: $id) { state } }',
-      {
-        a: shop.id,
-        id: notice?.id,
-      },
-    )
+    await shop.dashboard.call('replayNotice', { appId: shop.id, id: notice?.id })
     await jobsDone(server.databaseUrl)
     expect(await shop.notices('state lastError')).toEqual([{ state: 'DONE', lastError: null }])
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE', 'extra ACTIVE'])
@@ -263,13 +254,12 @@ describe('a new plan', () => {
 describe('as time goes by', () => {
   it('gap: billing: it renews, and its periods follow the provider’s', async () => {
     await buy('plan')
-    await shop.admin.data(
-      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 4 }) { recorded } }',
-    )
+    await shop.admin.call('recordUsage', { input: { userId: 'ann', featureId: 'call', delta: 4 } })
     await shop.advance('2090-02-28T12:00:00Z')
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
-    const { showUsage } = await shop.admin.data(
-      '{ showUsage(userId: "ann", featureId: "call") { current { periodStart periodEnd consumption { used } } } }',
+    const showUsage = await shop.admin.call(
+      'showUsage { current { periodStart periodEnd consumption { used } } }',
+      { userId: 'ann', featureId: 'call' },
     )
     expect(showUsage.current).toEqual({
       periodStart: '2090-02-28T12:00:00.000Z',
@@ -292,9 +282,7 @@ describe('as time goes by', () => {
   })
 
   it('gap: billing: a payment that fails leaves access for the grace time, and no longer', async () => {
-    await shop.dashboard.data('mutation ($id: String!) { setGraceDays(appId: $id, days: 3) { graceDays } }', {
-      id: shop.id,
-    })
+    await shop.dashboard.call('setGraceDays', { appId: shop.id, days: 3 })
     await buy('both', 'ann', FAILING_CARD)
     await shop.advance('2090-03-01T00:00:00Z')
     const graced = { status: 'ACTIVE', cancelAt: '2090-03-03T12:00:00.000Z' }
@@ -312,12 +300,7 @@ describe('as time goes by', () => {
     await buy('plan', 'ann', FAILING_CARD)
     await shop.advance('2090-03-01T00:00:00Z')
     expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-07T12:00:00.000Z' }])
-    await shop.dashboard.data(
-      'mutation ($id: String!) { setGraceDays(appId: $id, days: 14) { graceDays } }',
-      {
-        id: shop.id,
-      },
-    )
+    await shop.dashboard.call('setGraceDays', { appId: shop.id, days: 14 })
     await jobsDone(server.databaseUrl)
     expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-14T12:00:00.000Z' }])
   })
@@ -476,9 +459,7 @@ describe('a billing id', () => {
       `update provider_subscription set customer_ref = 'cus_former' where app_id = $1`,
       [shop.id],
     )
-    await shop.dashboard.data(
-      `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { billingId: "cus_other" }) { id } }`,
-    )
+    await shop.dashboard.call('updateUser', { appId: shop.id, id: 'ann', input: { billingId: 'cus_other' } })
     expect((await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId).toBe('cus_other')
   })
 })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll } from 'vitest'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { shared } from '../harness/shared.ts'
+import { startStripe } from '../stripe/stand-in.ts'
 import { describeStripe } from './stripe-contract.ts'
 
 const key = process.env.TOLLGATE_STRIPE_TEST_KEY
 
-let standIn: StripeStandIn
-beforeAll(async () => {
-  standIn = await startStripe()
-})
-afterAll(() => standIn.stop())
+const standIn = shared(startStripe)
 
 describeStripe('the stand-in', () => ({ key: standIn.key, apiBase: standIn.url }))
 

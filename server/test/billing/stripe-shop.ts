@@ -74,10 +74,10 @@ export async function openShop(
   }
   const templates = [...PACKAGES.map(({ packageId }) => [packageId]), ['pro', 'seats']]
   for (const packageIds of templates) {
-    await dashboard.data(
-      'mutation ($appId: String!, $input: CreateBillingTemplateInput!) { createBillingTemplate(appId: $appId, input: $input) { id } }',
-      { appId, input: { id: packageIds.join('-'), name: packageIds.join(' with '), packageIds } },
-    )
+    await dashboard.call('createBillingTemplate', {
+      appId,
+      input: { id: packageIds.join('-'), name: packageIds.join(' with '), packageIds },
+    })
   }
   return {
     soldBy,

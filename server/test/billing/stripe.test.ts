@@ -1,30 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { serverWithStripe } from './server-with-stripe.ts'
 
 // Every turn that a subscription can take at Stripe, and what it comes to here. The stand-in is asked by the official
 // SDK, as Stripe would be, and sends signed notices.
 
 const SECRET = 'whsec_of_these_tests'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let shop: SandboxShop
 let unregister: () => void
 /** Stripe's ids, by package */
 const prices = new Map<string, string>()
-beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
-})
-afterAll(async () => {
-  await server.stop()
-  await stripe.stop()
-})
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   await setAccount({ secretKey: stripe.key, webhookSecret: SECRET })
@@ -32,12 +22,7 @@ beforeEach(async () => {
   for (const name of ['plan', 'pro', 'extra', 'life']) {
     const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
     prices.set(name, price.id)
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $name: String!, $id: String!) {
-        importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id }
-      }`,
-      { appId: shop.id, name, id: price.id },
-    )
+    await shop.importPrice(name, price.id)
   }
 })
 
@@ -45,16 +30,10 @@ beforeEach(async () => {
 afterEach(() => unregister())
 
 const setAccount = async (input: object) =>
-  (
-    await shop.dashboard.data(
-      `mutation ($appId: String!, $input: ProviderAccountInput!) {
-        setProviderAccount(appId: $appId, provider: "stripe", input: $input) {
-          enabled source keyHint livemode webhookSecrets webhookUrl
-        }
-      }`,
-      { appId: shop.id, input },
-    )
-  ).setProviderAccount
+  await shop.dashboard.call(
+    'setProviderAccount { enabled source keyHint livemode webhookSecrets webhookUrl }',
+    { appId: shop.id, provider: 'stripe', input },
+  )
 
 const sessionOf = (url: string) => /cs_\w+/.exec(url)?.[0] ?? ''
 
@@ -80,9 +59,10 @@ describe('gap: billing, a subscription at Stripe', () => {
     const { user } = await shop.admin.data('{ user(id: "ann") { billingId email } }')
     expect(user).toEqual({ billingId: expect.stringMatching(/^cus_/), email: 'ann@example.com' })
     const [{ id }] = (await shop.billed()) as [{ id: string }]
-    const { subscription } = await shop.dashboard.data(
-      `{ subscription(appId: "${shop.id}", id: "${id}") { billing { provider ref status } } }`,
-    )
+    const subscription = await shop.dashboard.call('subscription { billing { provider ref status } }', {
+      appId: shop.id,
+      id,
+    })
     expect(subscription.billing).toEqual({ provider: 'stripe', ref, status: 'active' })
     await buy('extra')
     const { user: later } = await shop.admin.data('{ user(id: "ann") { billingId } }')
@@ -294,9 +274,10 @@ describe('gap: billing, a subscription at Stripe', () => {
 
   it('has a price of which the list at Stripe says whose it is', async () => {
     const { id } = stripe.sell({ name: 'other', amount: 100 })
-    const { providerPrices } = await shop.dashboard.data(
-      `{ providerPrices(appId: "${shop.id}", provider: "stripe") { id packageId } }`,
-    )
+    const providerPrices = await shop.dashboard.call('providerPrices { id packageId }', {
+      appId: shop.id,
+      provider: 'stripe',
+    })
     const taken = providerPrices.flatMap(({ packageId }: Data) => packageId ?? [])
     expect(taken.toSorted()).toEqual(['extra', 'life', 'plan', 'pro'])
     expect(providerPrices).toContainEqual({ id, packageId: null })
@@ -363,9 +344,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     stripe.pay(sessionOf(await shop.link('plan')))
     await stripe.deliver({ drop: 1 })
     expect(await shop.subscriptions()).toEqual([])
-    const { reconcileBilling } = await shop.dashboard.data(
-      `mutation { reconcileBilling(appId: "${shop.id}") }`,
-    )
+    const reconcileBilling = await shop.dashboard.call('reconcileBilling', { appId: shop.id })
     expect(reconcileBilling).toBe(1)
     await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
@@ -441,19 +420,16 @@ describe('gap: billing, the account at Stripe', () => {
 
   it('can be tried, and forgotten', async () => {
     const test = async () =>
-      (
-        await shop.dashboard.data(
-          `mutation { testProviderAccount(appId: "${shop.id}", provider: "stripe") { ok message } }`,
-        )
-      ).testProviderAccount
+      await shop.dashboard.call('testProviderAccount { ok message }', { appId: shop.id, provider: 'stripe' })
     expect(await test()).toMatchObject({ ok: true })
     await setAccount({ secretKey: 'sk_test_wrong_key' })
     expect(await test()).toMatchObject({
       ok: false,
       message: expect.stringContaining('secret key is not valid'),
     })
-    const { removeProviderAccount } = await shop.dashboard.data(
-      `mutation { removeProviderAccount(appId: "${shop.id}", provider: "stripe") { source webhookSecrets keyHint } }`,
+    const removeProviderAccount = await shop.dashboard.call(
+      'removeProviderAccount { source webhookSecrets keyHint }',
+      { appId: shop.id, provider: 'stripe' },
     )
     expect(removeProviderAccount).toEqual({ source: 'NONE', webhookSecrets: 0, keyHint: null })
     expect(await forge(SECRET)).toBe(400)

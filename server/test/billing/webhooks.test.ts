@@ -1,27 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { signatureHeader } from '../../src/billing/signature.ts'
 import { sandboxSecret } from '../../src/operations/billing/provider-of.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
 // The inbox from outside: who is let in, what is written down, and that all of it is counted.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
 let other: SandboxShop
 let sandboxKey: Buffer
 beforeAll(async () => {
-  server = await startTestServer()
   const [secret] = await rowsOf<{ value: Buffer }>(
     { connectionString: server.databaseUrl },
     `select value from secret where name = 'sandbox'`,
   )
   sandboxKey = secret?.value ?? Buffer.alloc(0)
 })
-afterAll(() => server.stop())
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   other = await openSandboxShop(server)
@@ -170,9 +169,7 @@ describe('gap: billing, the inbox', () => {
     expect(await list('state: DONE, provider: "stripe"')).toEqual([])
     expect(await list('first: 2')).toEqual(all.slice(0, 2))
     expect(await list(`first: 2, after: "${all[1].id}"`)).toEqual(all.slice(2, 4))
-    const { noticeCounts } = await shop.dashboard.data(
-      `{ noticeCounts(appId: "${shop.id}") { pending done failed } }`,
-    )
+    const noticeCounts = await shop.dashboard.call('noticeCounts { pending done failed }', { appId: shop.id })
     expect(noticeCounts).toEqual({ pending: 0, done: 5, failed: 0 })
     const foreign = await shop.dashboard.error(`{ notice(appId: "${other.id}", id: "${all[0].id}") { id } }`)
     expect(foreign.extensions.code).toBe('NOTICE_NOT_FOUND')

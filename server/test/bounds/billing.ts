@@ -44,9 +44,7 @@ export const billingBounds: Bound[] = [
     { within: MAX_TRIAL_DAYS, beyond: MAX_TRIAL_DAYS + 1 },
     async ({ dashboard, admin, fresh }, trialDays) => {
       const id = fresh()
-      await admin.data('mutation ($id: String!) { createPackage(input: { id: $id, name: "P" }) { id } }', {
-        id,
-      })
+      await admin.call('createPackage', { input: { id, name: 'P' } })
       return dashboard.ask(
         `mutation ($id: String!, $trialDays: Int!) {
           createBillingTemplate(appId: "default", input: { id: $id, name: "T", packageIds: [$id], trialDays: $trialDays }) { id }
@@ -70,9 +68,7 @@ export const billingBounds: Bound[] = [
     { within: MAX_AMOUNT, beyond: MAX_AMOUNT + 1 },
     async ({ dashboard, admin, fresh }: World, amount) => {
       const id = fresh()
-      await admin.data('mutation ($id: String!) { createPackage(input: { id: $id, name: "P" }) { id } }', {
-        id,
-      })
+      await admin.call('createPackage', { input: { id, name: 'P' } })
       return dashboard.ask(
         `mutation ($id: String!, $amount: SafeInt!) {
           createPrice(appId: "default", packageId: $id, input: { amount: $amount, currency: "usd" }) { id }

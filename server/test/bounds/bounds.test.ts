@@ -69,10 +69,7 @@ describe('gap: limits', () => {
     const admin = await createApp(world, id)
     await publishPackage({ id, admin, dashboard: world.dashboard }, plan, { [feature]: { limit: 1 } })
     await createUsers(admin, [user])
-    await admin.data(
-      'mutation ($user: String!, $plan: String!) { subscribe(userId: $user, packageIds: [$plan]) { id } }',
-      { user, plan },
-    )
+    await admin.call('subscribe', { userId: user, packageIds: [plan] })
     const input = { userId: user, featureId: feature, delta: 1, idempotencyKey: longest('k') }
     const keyed = admin.with({ 'Idempotency-Key': 'é'.repeat(limits.MAX_IDEMPOTENCY_KEY_CHARACTERS) })
     const answer = await keyed.data(RECORD_USAGE, { input })

@@ -84,10 +84,10 @@ function ofApp(limit: Bound['limit'], most: number, { what, fill, add, says }: C
     for (const id of [app, from]) {
       await dashboard.data('mutation ($id: String!) { createApp(id: $id, name: "Full") { id } }', { id })
     }
-    await dashboard.data(
-      'mutation ($from: String!) { createFeature(appId: $from, input: { id: "brought", name: "B", type: BINARY }) { id } }',
-      { from },
-    )
+    await dashboard.call('createFeature', {
+      appId: from,
+      input: { id: 'brought', name: 'B', type: 'BINARY' },
+    })
     await rowsOf({ connectionString: databaseUrl }, fill, [app, rows])
     return dashboard.ask(add, { app, ...(add.includes('$from') && { from }) })
   }

@@ -47,9 +47,7 @@ export const dashboardBounds: Bound[] = [
     'the overlap of a rotated key',
     { within: MAX_KEY_OVERLAP_HOURS, beyond: MAX_KEY_OVERLAP_HOURS + 1 },
     async ({ dashboard }, hours) => {
-      const { createApiKey } = await dashboard.data(
-        'mutation { createApiKey(appId: "default", name: "rotated") { id } }',
-      )
+      const createApiKey = await dashboard.call('createApiKey { id }', { appId: 'default', name: 'rotated' })
       return dashboard.ask(
         `mutation ($id: String!, $hours: Int) { rotateApiKey(appId: "default", id: $id, overlapHours: $hours) { id } }`,
         { id: createApiKey.id, hours },
@@ -160,10 +158,11 @@ async function foundBelow({ dashboard, databaseUrl, fresh }: World, others: numb
      select 'default', $1, case i when 0 then 'wanted' else 'other' end, 'k' from generate_series(0, $2::int) i`,
     [email, others],
   )
-  const { auditLog } = await dashboard.data(
-    'query ($who: String) { auditLog(appId: "default", who: $who, operation: "wanted") { next rows { id } } }',
-    { who: email },
-  )
+  const auditLog = await dashboard.call('auditLog { next rows { id } }', {
+    appId: 'default',
+    who: email,
+    operation: 'wanted',
+  })
   expect(auditLog.next).not.toBe(null)
   return auditLog.rows.length
 }
@@ -195,10 +194,7 @@ async function invitationAfter({ clocked, turnClock, fresh }: World, ms: number)
 async function resetAfter({ clocked, turnClock }: World, ms: number): Promise<boolean> {
   const dashboard = dashboardClient(clocked.url).with({ Cookie: await sessionCookie(clocked) })
   const { me } = await dashboard.data('{ me { id } }')
-  const { createPasswordReset } = await dashboard.data(
-    'mutation ($memberId: String!) { createPasswordReset(memberId: $memberId) { url } }',
-    { memberId: me.id },
-  )
+  const createPasswordReset = await dashboard.call('createPasswordReset { url }', { memberId: me.id })
   turnClock(ms)
   const { errors } = await dashboardClient(clocked.url).ask(
     'query ($token: String!) { passwordReset(token: $token) { email } }',
@@ -268,10 +264,7 @@ async function expectParts(world: World, entries: number, parts: number[]): Prom
   await rowsOf({ connectionString: world.databaseUrl }, 'delete from audit_entry where subject_id = $1', [id])
   const sizes: number[] = []
   for (let after: string | null | undefined; after !== null; ) {
-    const { exportUser } = await world.admin.data(
-      'query ($id: String!, $after: String) { exportUser(id: $id, after: $after) }',
-      { id, after },
-    )
+    const exportUser = await world.admin.call('exportUser', { id, after })
     sizes.push(exportUser.usageLedger.length)
     after = exportUser.next
   }
@@ -287,10 +280,11 @@ async function expectFound({ databaseUrl, dashboard, fresh }: World, users: numb
      select 'default', gen_random_uuid(), 'Ada the ' || $1::text, '{}' from generate_series(1, $2)`,
     [word, users],
   )
-  const { users: page } = await dashboard.data(
-    'query ($search: String) { users(appId: "default", search: $search, first: 500) { next rows { id } } }',
-    { search: word },
-  )
+  const page = await dashboard.call('users { next rows { id } }', {
+    appId: 'default',
+    search: word,
+    first: 500,
+  })
   expect(page.next).toBeNull()
   expect(page.rows).toHaveLength(found)
 }
@@ -313,10 +307,5 @@ async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: n
      select $1, 's' || i, uid, 'p', false, now(), now(), now() from u, generate_series(1, $2) i`,
     [app, many],
   )
-  const { subscriptions } = await dashboard.data(
-    `query ($app: String!, $state: SubscriptionState) {
-      subscriptions(appId: $app, state: $state) { next rows { id } total { count more } } }`,
-    { app, state },
-  )
-  return subscriptions
+  return dashboard.call('subscriptions { next rows { id } total { count more } }', { appId: app, state })
 }

@@ -83,10 +83,7 @@ async function sessionAfter(
 async function tokenAfter({ clocked, turnClock, now, fresh }: World, seconds: number): Promise<string> {
   const id = fresh()
   await clocked.admin.data(CREATE_USER, { input: { id } })
-  const { generateUserToken } = await clocked.admin.data(
-    'mutation ($id: String!) { generateUserToken(userId: $id) { token } }',
-    { id },
-  )
+  const generateUserToken = await clocked.admin.call('generateUserToken { token }', { userId: id })
   const made = Math.floor(now() / 1_000) * 1_000
   turnClock(made + seconds * 1_000 - now())
   const client = new Client(`${clocked.url}/client/graphql`, { Authorization: generateUserToken.token })

@@ -274,16 +274,12 @@ async function pastAfter(world: World, days: number): Promise<number> {
   const app = await newApp(world, { testClock: true })
   await publishPackage(app, 'plan', { calls: { limit: 1, resetPeriod: 'DAY' } })
   await app.admin.data(CREATE_USER, { input: { id: 'u' } })
-  const { subscribe } = await app.admin.data(
-    'mutation { subscribe(userId: "u", packageIds: ["plan"]) { startedAt } }',
-  )
+  const subscribe = await app.admin.call('subscribe { startedAt }', { userId: 'u', packageIds: ['plan'] })
   const to = new Date(Date.parse(subscribe[0].startedAt) + days * 86_400_000).toISOString()
-  await app.dashboard.data(
-    'mutation ($appId: String!, $to: String!) { advanceClock(appId: $appId, to: $to) { id } }',
-    { appId: app.id, to },
-  )
-  const { showUsage } = await app.admin.data(
-    '{ showUsage(userId: "u", featureId: "calls") { past { periodStart } } }',
-  )
+  await app.dashboard.call('advanceClock', { appId: app.id, to })
+  const showUsage = await app.admin.call('showUsage { past { periodStart } }', {
+    userId: 'u',
+    featureId: 'calls',
+  })
   return showUsage.past.length
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import { mutate } from '../../src/operations/call/mutate.ts'
 import type { Service } from '../../src/operations/call/service.ts'
@@ -13,16 +13,13 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Client, Variables } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants: with one key an effect happens once, and a repeated request gets the first answer, to the byte; with that
 // key nothing else is ever done.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
+const server = shared(startTestServer)
 
 async function textOf(client: Client, query: string, variables: Variables = {}): Promise<string> {
   return (await client.post(JSON.stringify({ query, variables }))).text()
@@ -104,9 +101,7 @@ const used = (count: number) => ({ canUseFeature: { consumption: { used: count }
 async function cancelAll(): Promise<void> {
   const { subscriptions } = await app.admin.data('{ subscriptions { id } }')
   for (const { id } of subscriptions) {
-    await app.dashboard.data(
-      `mutation { cancelSubscription(appId: "${app.id}", id: "${id}", atPeriodEnd: false) { id } }`,
-    )
+    await app.dashboard.call('cancelSubscription', { appId: app.id, id, atPeriodEnd: false })
   }
 }
 
@@ -183,9 +178,7 @@ describe('an Idempotency-Key elsewhere', () => {
   it('gap: idempotency: queries neither use nor take a key', async () => {
     const read = () => keyed('k').data(`{ ${USED} }`)
     expect(await read()).toEqual(used(4))
-    await app.admin.data(
-      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { recorded } }',
-    )
+    await app.admin.call('recordUsage', { input: { userId: 'ann', featureId: 'call', delta: 2 } })
     expect(await read()).toEqual(used(6))
     await keyed('k').data('mutation { createUser(input: { id: "eve" }) { id } }')
     expect(await read()).toEqual(used(6))

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Client } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { adminClient, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // A standby that lacked the last commits takes over, or a backup is restored, under a running service: the database
 // goes back in time. What the service has cached of the lost future is never used again, even if the new history has by
 // then counted as many changes as the lost one.
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   await publishPackage({ id: 'default', ...server }, 'plan', { calls: { limit: 10 } })
   await server.admin.data(`mutation {
     createUser(input: { id: "ann" }) { id }
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
   }`)
 })
-afterAll(() => server.stop())
 
 const sql = <Row extends object>(text: string) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, text)
@@ -35,9 +34,10 @@ const goBack = () =>
   )
 
 async function newKey(): Promise<{ id: string; client: Client }> {
-  const { createApiKey } = await server.dashboard.data(
-    'mutation { createApiKey(appId: "default", name: "k") { id secret } }',
-  )
+  const createApiKey = await server.dashboard.call('createApiKey { id secret }', {
+    appId: 'default',
+    name: 'k',
+  })
   return { id: createApiKey.id, client: adminClient(server.url, createApiKey.secret) }
 }
 const revoke = (id: string) =>

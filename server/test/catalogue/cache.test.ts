@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { KEY_CONFIRMED_MS } from '../../src/store/apps/app-cache.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Client, Data } from '../harness/client.ts'
 import { movable } from '../harness/clocks.ts'
 import { adminClient, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 
 // Catalogues and keys are cached in memory, yet nothing stale is ever answered: what one server has acknowledged
 // applies to the next request on another. Only requests that need no query rely on a time limit.
 
 const time = movable()
-let one: TestServer
-let other: TestServer
+const one = shared(startTestServer)
+const other = shared(() =>
+  startTestServer({ databaseUrl: one.databaseUrl, clocks: { monotonic: time.monotonic } }),
+)
 beforeAll(async () => {
-  one = await startTestServer()
-  other = await startTestServer({ databaseUrl: one.databaseUrl, clocks: { monotonic: time.monotonic } })
   await publishPackage({ id: 'default', ...one }, 'plan', { calls: { limit: 10 } })
   await one.admin.data(`mutation {
     createUser(input: { id: "ann" }) { id }
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
   }`)
-})
-afterAll(async () => {
-  await other.stop()
-  await one.stop()
 })
 
 const publishLimit = (limit: number) =>
@@ -36,9 +33,10 @@ const publishLimit = (limit: number) =>
   )
 
 const budgetOn = async ({ admin }: TestServer): Promise<number> => {
-  const { canUseFeature } = await admin.data(
-    '{ canUseFeature(userId: "ann", featureId: "calls") { consumption { budget } } }',
-  )
+  const canUseFeature = await admin.call('canUseFeature { consumption { budget } }', {
+    userId: 'ann',
+    featureId: 'calls',
+  })
   return canUseFeature.consumption.budget
 }
 
@@ -145,9 +143,10 @@ describe('the catalogue in memory', () => {
 
 describe('keys in memory', () => {
   async function newKey(): Promise<{ id: string; secret: string; client: Client }> {
-    const { createApiKey } = await one.dashboard.data(
-      'mutation { createApiKey(appId: "default", name: "short-lived") { id secret } }',
-    )
+    const createApiKey = await one.dashboard.call('createApiKey { id secret }', {
+      appId: 'default',
+      name: 'short-lived',
+    })
     return { ...createApiKey, client: adminClient(other.url, createApiKey.secret) }
   }
   const revoke = (id: string) =>

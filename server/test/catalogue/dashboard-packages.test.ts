@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 let apps = 0
 async function newApp(): Promise<TestApp> {
@@ -41,17 +38,15 @@ const grant = (id: string, limit: number | null = null) => ({
 
 /** What a subscriber gets of `calls`. */
 async function budget({ admin }: TestApp): Promise<number | null> {
-  const { canUseFeature } = await admin.data(
-    '{ canUseFeature(userId: "u", featureId: "calls") { consumption { budget } } }',
-  )
+  const canUseFeature = await admin.call('canUseFeature { consumption { budget } }', {
+    userId: 'u',
+    featureId: 'calls',
+  })
   return canUseFeature.consumption?.budget ?? null
 }
 
 async function subscribe({ admin }: TestApp, ...packageIds: string[]): Promise<string[]> {
-  const { subscribe } = await admin.data(
-    'mutation ($ids: [String!]!) { subscribe(userId: "u", packageIds: $ids) { id } }',
-    { ids: packageIds },
-  )
+  const subscribe = await admin.call('subscribe { id }', { userId: 'u', packageIds })
   return subscribe.map(({ id }: { id: string }) => id)
 }
 
@@ -67,9 +62,7 @@ async function subscribed() {
 describe('spec §4 mutation rule 1: any other package change is made in the dashboard', () => {
   it('changes a package that is not published at once', async () => {
     const app = await newApp()
-    await app.admin.data(
-      'mutation { createFeature(input: {id: "calls", name: "C", type: "CONSUMABLE"}) { id } }',
-    )
+    await app.admin.call('createFeature', { input: { id: 'calls', name: 'C', type: 'CONSUMABLE' } })
     await app.admin.data('mutation { createPackage(input: {id: "plan", name: "Plan"}) { id } }')
     const { editPackage } = await edit(app, 'plan', {
       name: 'Pro',

@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import { type Client, type Data, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { API_KEY, adminClient, OWNER, spawnServer } from '../harness/server.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { fillVersions, type Migrated, migrateAndKill } from '../schema/migration-under-kills.ts'
 
-let servers: Servers
+const servers = shared(() => openServers(2))
 /** as each of the two serves it */
 let dashboards: [Client, Client]
 beforeAll(async () => {
-  servers = await openServers(2)
   dashboards = [servers.app.dashboard, await signedIn(servers.url(1), OWNER)]
 })
-afterAll(() => servers.close())
 
 describe('gap: versions on two processes', () => {
   it('both answer alike at every instant while the clock passes the ends of periods', async () => {
     const id = 'walked'
     await dashboards[0].data('mutation { createApp(id: "walked", name: "W", testClock: true) { id } }')
-    const { createApiKey } = await dashboards[0].data(
-      'mutation { createApiKey(appId: "walked", name: "k") { secret } }',
-    )
+    const createApiKey = await dashboards[0].call('createApiKey { secret }', { appId: 'walked', name: 'k' })
     const admins = [0, 1].map((i) => servers.admin(i, createApiKey.secret)) as [Client, Client]
     const app: TestApp = { id, admin: admins[0], dashboard: dashboards[0] }
     const advance = (to: string) =>
@@ -63,9 +60,7 @@ describe('gap: versions on two processes', () => {
     await advance('2030-02-15T00:00:00Z')
     await join('bob', 1)
     for (const user of ['ann', 'bob']) {
-      await admins[1].data(
-        `mutation { recordUsage(input: { userId: "${user}", featureId: "call", delta: 3 }) { recorded } }`,
-      )
+      await admins[1].call('recordUsage', { input: { userId: user, featureId: 'call', delta: 3 } })
     }
     await republish(1, 20, 'AT_PERIOD_END')
     await join('cem', 0)
@@ -76,15 +71,21 @@ describe('gap: versions on two processes', () => {
     expect(await held()).toBe('2:0/20 1:3/10 2:0/20')
     // bob, whose move to 2 is still to come, goes to 3 instead, at once; ann and cem have 2 already.
     await republish(0, 30, 'NEW_ONLY')
-    const { migrateSubscriptions } = await admins[1].data(
-      'mutation { migrateSubscriptions(packageId: "plan", fromVersion: 1, toVersion: 3) { id moved } }',
-    )
+    const migrateSubscriptions = await admins[1].call('migrateSubscriptions { id moved }', {
+      packageId: 'plan',
+      fromVersion: 1,
+      toVersion: 3,
+    })
     expect(migrateSubscriptions.moved).toBe(1)
     expect(await held()).toBe('2:0/20 3:3/30 2:0/20')
     await advance('2030-03-15T00:00:00Z')
     expect(await held()).toBe('2:0/20 3:0/30 2:0/20')
-    await admins[0].data(`mutation {
-      migrateSubscriptions(packageId: "plan", fromVersion: 2, toVersion: 3, when: PERIOD_END) { id } }`)
+    await admins[0].call('migrateSubscriptions', {
+      packageId: 'plan',
+      fromVersion: 2,
+      toVersion: 3,
+      when: 'PERIOD_END',
+    })
     await advance('2030-03-30T23:59:59.999Z')
     expect(await held()).toBe('2:0/20 3:0/30 2:0/20')
     await advance('2030-03-31T00:00:00Z')

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Publishing a package again makes its next version; who has which is derived when it is read.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
+const server = shared(startTestServer)
 
 type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 
@@ -81,13 +78,10 @@ const undo = async ({ admin }: ClockedApp, id: string): Promise<Data> =>
 const migration = async ({ admin }: ClockedApp, id: string): Promise<Data> =>
   (await admin.data(`query ($id: String!) { migration(id: $id) { ${MIGRATION} } }`, { id })).migration
 const versions = async ({ id, dashboard }: ClockedApp): Promise<Data> =>
-  (
-    await dashboard.data(
-      `query ($id: String!) { packageVersions(appId: $id, packageId: "plan") {
-        versions { version for held publishedAt grants { limit } } migrations { id fromVersion toVersion undoneAt } } }`,
-      { id },
-    )
-  ).packageVersions
+  await dashboard.call(
+    'packageVersions { versions { version for held publishedAt grants { limit } } migrations { id fromVersion toVersion undoneAt } }',
+    { appId: id, packageId: 'plan' },
+  )
 
 describe('gap: for whom a package is published', () => {
   it('its versions and migrations are read in pages, newest first', async () => {
@@ -130,10 +124,11 @@ describe('gap: for whom a package is published', () => {
     await republish(app, 20, 'NEW_ONLY')
     await join(app, 'bob')
     expect(await held(app, 'ann', 'bob')).toEqual(['1: 10', '2: 20'])
-    const { explain } = await app.dashboard.data(
-      'query ($id: String!) { explain(appId: $id, userId: "ann", featureId: "call") { steps { step text } } }',
-      { id: app.id },
-    )
+    const explain = await app.dashboard.call('explain { steps { step text } }', {
+      appId: app.id,
+      userId: 'ann',
+      featureId: 'call',
+    })
     expect(explain.steps).toContainEqual({
       step: 'GRANTS',
       text: 'Granted by version 1 of plan (10 per month).',
@@ -169,12 +164,12 @@ describe('gap: for whom a package is published', () => {
     const app = await versionedApp()
     await app.use(7)
     await republish(app, 20, 'NEW_ONLY')
-    const { changeSubscription: change } = await app.admin.data(
-      `mutation ($when: ChangeTime) {
-        changeSubscription(userId: "ann", packageId: "plan", quantity: 3, when: $when) { at }
-      }`,
-      { when },
-    )
+    const change = await app.admin.call('changeSubscription { at }', {
+      userId: 'ann',
+      packageId: 'plan',
+      quantity: 3,
+      when,
+    })
     await app.advance(change.at)
     const { subscriptions, canUseFeature } = await app.admin.data(
       `{ subscriptions(userId: "ann") { status packageVersion quantity }
@@ -196,13 +191,10 @@ describe('gap: for whom a package is published', () => {
 
 describe('gap: what publishing for somebody would do', () => {
   const preview = async ({ id, dashboard }: ClockedApp, reach: Reach): Promise<Data> =>
-    (
-      await dashboard.data(
-        `query ($id: String!, $for: Reach) { publishPreview(appId: $id, packageId: "plan", for: $for) {
-          subscribers gain lose features { featureId gain lose } touched { rows { userId change featureId } } } }`,
-        { id, for: reach },
-      )
-    ).publishPreview
+    await dashboard.call(
+      'publishPreview { subscribers gain lose features { featureId gain lose } touched { rows { userId change featureId } } }',
+      { appId: id, packageId: 'plan', for: reach },
+    )
 
   it('NEW_ONLY touches nobody; AT_PERIOD_END counts by the usage at the end of the period', async () => {
     const app = await versionedApp()

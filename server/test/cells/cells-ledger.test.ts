@@ -8,26 +8,25 @@ import { readBuckets } from '../../src/store/cells/move-users.ts'
 import type { Pool } from '../../src/store/connection/database.ts'
 import { ledgersDiffer, unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers, openLedgers } from '../harness/cells.ts'
+import { MOVING, openCellServers, openLedgers } from '../harness/cells.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { retirePartition } from '../harness/retire-partition.ts'
+import { shared } from '../harness/shared.ts'
 
 const never = new AbortController().signal
 const WAITING_FOR_US =
   'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
 
 describe('the ledgers of several cells', () => {
-  let cells: CellServers
+  const cells = shared(openCellServers)
   let ledgers: [Pool, ...Pool[]]
   beforeAll(async () => {
-    cells = await openCellServers()
     await addUsers(...Array.from({ length: 20 }, (_, i) => `u${i}`))
     await cells.spread(4)
     ledgers = await openLedgers(cells)
   })
   afterAll(async () => {
     for (const ledger of ledgers ?? []) await ledger.end()
-    await cells.close()
   })
 
   /** Users who have used something. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { addCells, allOf, evenly, half, moveBuckets, removeCell } from '../../src/operations/upkeep/cells.ts'
 import { distribute, moveToWorker } from '../../src/operations/upkeep/remote-cells.ts'
 import { migrateJobs } from '../../src/start/background.ts'
@@ -14,18 +14,18 @@ import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { withContents } from '../../src/tools/backup/contents.ts'
 import { load } from '../../src/tools/backup/load.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
 import { createDatabase, createEmptyDatabase, directly, rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { API_KEY, adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const log = pino({ level: 'silent' })
 const quiet = () => {}
 
 describe('what looks after several cells', () => {
-  let cells: CellServers
+  const cells = shared(openCellServers)
   beforeAll(async () => {
-    cells = await openCellServers()
     const users = Array.from({ length: 20 }, (_, i) => `u${i}`)
     await createUsers(cells.app.admin, users)
     for (const id of users) {
@@ -34,19 +34,18 @@ describe('what looks after several cells', () => {
     }
     await cells.spread(4)
   })
-  afterAll(() => cells.close())
 
   it('loads the sample and removes it again', async () => {
     await createApp(cells.servers[0], 'sampled')
-    const { loadSample } = await cells.servers[0].dashboard.data(
-      'mutation { loadSample(appId: "sampled") { users subscriptions } }',
-    )
+    const loadSample = await cells.servers[0].dashboard.call('loadSample { users subscriptions }', {
+      appId: 'sampled',
+    })
     expect(loadSample.users).toBeGreaterThan(100)
     expect(await cells.cellsWith('subscription', `app_id = 'sampled'`)).toEqual(['c0', 'c1', 'c2', 'c3'])
     expect(await unbalancedCounters(cells.pool)).toBe(0)
-    const { removeSample } = await cells.servers[0].dashboard.data(
-      'mutation { removeSample(appId: "sampled") { users kept } }',
-    )
+    const removeSample = await cells.servers[0].dashboard.call('removeSample { users kept }', {
+      appId: 'sampled',
+    })
     expect(removeSample).toEqual({ users: loadSample.users, kept: [] })
     for (const table of ['users', 'subscription', 'usage_counter', 'usage_ledger'])
       expect(await cells.cellsWith(table, `app_id = 'sampled'`)).toEqual([])
@@ -58,9 +57,11 @@ describe('what looks after several cells', () => {
       admin,
       Array.from({ length: 20 }, (_, i) => `d${i}`),
     )
-    await cells.servers[0].dashboard.data(
-      'mutation { updateUser(appId: "doomed", id: "d0", input: { billingId: "cus_doomed" }) { id } }',
-    )
+    await cells.servers[0].dashboard.call('updateUser', {
+      appId: 'doomed',
+      id: 'd0',
+      input: { billingId: 'cus_doomed' },
+    })
     const noted = `select from user_billing_id where billing_id = 'cus_doomed'`
     expect((await cells.pool.query(noted)).rowCount).toBe(1)
     await admin.data('mutation { deleteUser(id: "d0") { id } }')

@@ -1,23 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells.ts'
 import { bucketOf } from '../../src/store/cells/cells.ts'
 import { readBuckets } from '../../src/store/cells/move-users.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
 import type { Data } from '../harness/client.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import type { TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const quiet = () => {}
 
 describe('users who are spread over cells', () => {
-  let cells: CellServers
-  beforeAll(async () => {
-    cells = await openCellServers()
-  })
-  afterAll(() => cells.close())
+  const cells = shared(openCellServers)
 
   /** Users who use something all the time, on both servers, until it is stopped; and what they should have used. */
   async function use30(prefix: string) {
@@ -116,12 +113,7 @@ describe('users who are spread over cells', () => {
     await createUsers(cells.app.admin, ids)
     const seen: string[] = []
     for (let after: string | null = null; ; ) {
-      const { users }: Data = await cells.app.admin.data(
-        'query ($after: String) { users(first: 7, after: $after) { id } }',
-        {
-          after,
-        },
-      )
+      const users: Data = await cells.app.admin.call('users { id }', { first: 7, after })
       if (users.length === 0) break
       seen.push(...users.map(({ id }: Data) => id))
       after = users.at(-1).id
@@ -139,9 +131,9 @@ describe('users who are spread over cells', () => {
       name = `anna-${i}`
       expect(await cells.usedBy(cells.servers[1].admin, name)).toBe(5 + i)
       await cells.record(cells.app.admin, name)
-      const { subscriptions } = await cells.app.admin.data(
-        `{ subscriptions(userId: "${name}") { package { id } userId } }`,
-      )
+      const subscriptions = await cells.app.admin.call('subscriptions { package { id } userId }', {
+        userId: name,
+      })
       expect(subscriptions.map((s: Data) => [s.package.id, s.userId])).toEqual([
         ['plan', name],
         ['more', name],
@@ -167,9 +159,7 @@ describe('users who are spread over cells', () => {
       }),
     )
     for (let i = 0; i < 25; i++) {
-      await cells.app.admin.data(
-        `mutation { updateUser(id: "${name}", input: { id: "runner-${i}" }) { id } }`,
-      )
+      await cells.app.admin.call('updateUser', { id: name, input: { id: `runner-${i}` } })
       name = `runner-${i}`
     }
     going = false
@@ -217,12 +207,16 @@ describe('users who are spread over cells', () => {
     const { users } = await cells.app.admin.data('{ users(first: 500) { id billingId } }')
     const holder = users.find(({ billingId }: Data) => billingId === 'cus_4')
     const next = ids.find((id) => id !== holder.id)
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${holder.id}", input: { billingId: null }) { id } }`,
-    )
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${next}", input: { billingId: "cus_4" }) { id } }`,
-    )
+    await cells.app.dashboard.call('updateUser', {
+      appId: 'default',
+      id: holder.id,
+      input: { billingId: null },
+    })
+    await cells.app.dashboard.call('updateUser', {
+      appId: 'default',
+      id: next,
+      input: { billingId: 'cus_4' },
+    })
   })
 
   it('records several users in one request with a key, all or nothing, once', async () => {

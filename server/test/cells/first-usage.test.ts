@@ -10,8 +10,9 @@ import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { before, type SentStatement } from '../harness/before-statement.ts'
 import { createUsers } from '../harness/catalogue.ts'
-import { type CellServers, openCellServers, pretendRemote } from '../harness/cells.ts'
+import { openCellServers, pretendRemote } from '../harness/cells.ts'
 import { monotonic } from '../harness/clocks.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariant: the first usage of a user is counted where the user is, even if they go to another cell between the decision
 // and the write, because their id changes.
@@ -23,11 +24,10 @@ const isWrite = ({ text }: SentStatement): boolean =>
 describe.each([{ from: 'a cell' }, { from: 'a cell on another server' }])('first usage in $from', ({
   from,
 }) => {
-  let cells: CellServers
+  const cells = shared(openCellServers)
   let known: Cells
   let pool: Pool
   beforeAll(async () => {
-    cells = await openCellServers()
     await cells.spread(2)
     if (from === 'a cell on another server') await pretendRemote(cells.pool)
     known = new Cells()
@@ -41,7 +41,6 @@ describe.each([{ from: 'a cell' }, { from: 'a cell on another server' }])('first
   })
   afterAll(async () => {
     await pool?.end()
-    await cells?.close()
   })
 
   async function idIn(cell: string): Promise<string> {

@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { moveBuckets } from '../../src/operations/upkeep/cells.ts'
 import { distribute, moveToWorker } from '../../src/operations/upkeep/remote-cells.ts'
 import { bucketOf } from '../../src/store/cells/cells.ts'
 import { findWorkers, nameOfWorker, workersOfCells } from '../../src/store/cells/remote-cells.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from '../harness/cells.ts'
-import type { Data } from '../harness/client.ts'
+import { MOVING, openCellServers } from '../harness/cells.ts'
+import { Client, type Data } from '../harness/client.ts'
 import { createDatabase } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import type { TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Cells on other servers, by Citus. Two of the four cells of such a run are on workers.
 
@@ -26,15 +27,13 @@ if (!hasCitus)
   console.log('Not run without a Citus cluster (TOLLGATE_TEST_CITUS_URL): cells on other servers.')
 
 describe.runIf(hasCitus)('gap: cells on other servers', () => {
-  let cells: CellServers
+  const cells = shared(() => openCellServers(createDatabase()))
   const users = Array.from({ length: 24 }, (_, i) => `u${i}`)
   beforeAll(async () => {
-    cells = await openCellServers(createDatabase())
     await createUsers(cells.app.admin, users)
     for (const id of users)
       await cells.app.admin.data(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
   })
-  afterAll(() => cells?.close())
 
   const schemaOfUser = async (id: string) => (await cells.cellsOfUser(id))[0] ?? ''
   const isRemote = (schema: string) => schema === 'c2' || schema === 'c3'
@@ -89,19 +88,16 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     await createUsers(cells.app.admin, ['anna'])
     // PostgreSQL stores it and refuses to look into it.
     const metadata = { note: 'a\u0000b', half: '\ud800' }
-    await cells.app.admin.data(
-      'mutation ($metadata: JSON!) { updateUser(id: "anna", input: { metadata: $metadata }) { id } }',
-      { metadata },
-    )
+    await cells.app.admin.call('updateUser', { id: 'anna', input: { metadata } })
     await cells.app.admin.data('mutation { subscribe(userId: "anna", packageIds: ["plan", "more"]) { id } }')
     const homes = new Set<string>()
     for (let i = 0, name = 'anna'; i < 12; i++) {
       await cells.app.admin.data(`mutation { updateUser(id: "${name}", input: { id: "anna-${i}" }) { id } }`)
       name = `anna-${i}`
       expect(await cells.record(cells.servers[1].admin, name)).toBe(i + 1)
-      const { subscriptions } = await cells.app.admin.data(
-        `{ subscriptions(userId: "${name}") { package { id } userId } }`,
-      )
+      const subscriptions = await cells.app.admin.call('subscriptions { package { id } userId }', {
+        userId: name,
+      })
       expect(subscriptions.map((s: Data) => [s.package.id, s.userId])).toEqual([
         ['plan', name],
         ['more', name],
@@ -175,14 +171,58 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
 
   it('erases a user of another server', async () => {
     const id = (await remoteUsers()).at(-1) ?? ''
-    await cells.app.dashboard.data(
-      `mutation { updateUser(appId: "default", id: "${id}", input: { billingId: "cus_gone" }) { id } }`,
-    )
+    await cells.app.dashboard.call('updateUser', { appId: 'default', id, input: { billingId: 'cus_gone' } })
     await cells.app.admin.data(`mutation { deleteUser(id: "${id}") { id } }`)
     users.splice(users.indexOf(id), 1)
     expect(await cells.cellsOfUser(id)).toEqual([])
     const { rows } = await cells.pool.query(`select from user_billing_id where billing_id = 'cus_gone'`)
     expect(rows).toEqual([])
+  })
+
+  it('answers the token of a user of another server until its key is revoked', async () => {
+    const [id] = await remoteUsers()
+    const { generateUserToken } = await cells.app.admin.data(
+      `mutation { generateUserToken(userId: "${id}") { token } }`,
+    )
+    const client = new Client(`${cells.servers[1].url}/client/graphql`, {
+      Authorization: generateUserToken.token,
+    })
+    expect(await client.data('{ me { id } }')).toEqual({ me: { id } })
+    const { tokenKeys } = await cells.app.dashboard.data('{ tokenKeys(appId: "default") { id } }')
+    for (const key of tokenKeys as Data[])
+      await cells.app.dashboard.data(`mutation { revokeTokenKey(appId: "default", id: "${key.id}") { id } }`)
+    expect((await client.ask('{ me { id } }')).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
+  })
+
+  it('logs what an application changes of users of any server, before and after', async () => {
+    await createUsers(cells.app.admin, ['logged'])
+    const latest = async () => {
+      const { auditLog } = await cells.app.dashboard.data(
+        '{ auditLog(appId: "default", actorKind: API_KEY, first: 1) { rows { operation before after } } }',
+      )
+      return auditLog.rows[0] as Data
+    }
+    const homes = new Set<string>()
+    for (let i = 0, name = 'logged'; i < 12; i++) {
+      const before = name
+      name = `logged-${i}`
+      await cells.app.admin.data(`mutation { updateUser(id: "${before}", input: { id: "${name}" }) { id } }`)
+      expect(await latest()).toMatchObject({ before: { id: before }, after: { id: name } })
+      const { subscribe } = await cells.app.admin.data(
+        `mutation { subscribe(userId: "${name}", packageIds: ["plan"]) { id } }`,
+      )
+      const [{ id }] = subscribe
+      const held = (await latest()).after.subscriptions as Data[]
+      expect(held.filter(({ cancelledAt }) => cancelledAt === null)).toMatchObject([{ id }])
+      await cells.app.admin.data(`mutation { cancelSubscription(id: "${id}", atPeriodEnd: false) { id } }`)
+      expect(await latest()).toMatchObject({
+        before: { cancelledAt: null },
+        after: { userId: name, cancelledAt: expect.any(String) },
+      })
+      homes.add(await schemaOfUser(name))
+    }
+    expect([...homes].filter(isRemote)).not.toEqual([])
+    expect(homes.size).toBeGreaterThan(2)
   })
 
   it('changes users of other servers while one server hangs', async () => {

@@ -4,18 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { HeldConnection } from '../../src/store/connection/held-connection.ts'
 import { directly } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let pool: Pool
 beforeAll(async () => {
-  server = await startTestServer()
   // Past a pooler, which would replace the lost backend by itself.
   pool = openPool({ connectionString: directly(server.databaseUrl) }, { max: 2 }, pino({ level: 'silent' }))
 })
 afterAll(async () => {
   await pool.end()
-  await server.stop()
 })
 
 const backendOf = (held: HeldConnection): Promise<number> =>

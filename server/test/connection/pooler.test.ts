@@ -19,8 +19,9 @@ import {
 } from '../harness/database.ts'
 import { type NetworkProxy, proxyBefore } from '../harness/network-proxy.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { PGBOUNCER, type PgBouncer, startPgBouncer } from '../harness/pgbouncer.ts'
+import { PGBOUNCER, startPgBouncer } from '../harness/pgbouncer.ts'
 import { refusedStart, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants: behind a pooler nothing is left in a session, every statement has the settings of its pool, and no
 // statement takes another round trip. A pooler that cannot carry the service is refused at the start.
@@ -181,11 +182,10 @@ describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
   })
 
   describe('in transaction mode', () => {
-    let pgbouncer: PgBouncer
+    const pgbouncer = shared(() => startPgBouncer({ max_prepared_statements: 100, default_pool_size: 6 }))
     let server: TestServer
     let url: string
     beforeAll(async () => {
-      pgbouncer = await startPgBouncer({ max_prepared_statements: 100, default_pool_size: 6 })
       url = pgbouncer.before(direct)
       server = await startTestServer({
         databaseUrl: url,
@@ -197,7 +197,6 @@ describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
     })
     afterAll(async () => {
       await server?.stop()
-      await pgbouncer?.stop()
     })
 
     const CHECK = '{ canUseFeature(userId: "ada", featureId: "calls") { access } }'
@@ -209,9 +208,10 @@ describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
       const users = Array.from({ length: 10 }, (_, i) => createUsers(server.admin, [`more-${i}`]))
       for (const { errors } of await Promise.all(calls)) expect(errors).toBeUndefined()
       await Promise.all(users)
-      const { showUsage } = await server.admin.data(
-        '{ showUsage(userId: "ada", featureId: "calls") { current { consumption { used } } } }',
-      )
+      const showUsage = await server.admin.call('showUsage { current { consumption { used } } }', {
+        userId: 'ada',
+        featureId: 'calls',
+      })
       expect(showUsage.current.consumption.used).toBe(20)
       const pool = open(url, { max: 6 })
       const all = await Promise.all(Array.from({ length: 6 }, () => left(pool)))

@@ -92,9 +92,10 @@ describe('a network that swallows packets', () => {
 
   it('gap: liveness: a call answered with "unavailable" before it was sent is not recorded afterwards', async () => {
     const used = async () => {
-      const { showUsage } = await healthy.admin.data(
-        '{ showUsage(userId: "ada", featureId: "calls") { current { consumption { used } } } }',
-      )
+      const showUsage = await healthy.admin.call('showUsage { current { consumption { used } } }', {
+        userId: 'ada',
+        featureId: 'calls',
+      })
       return showUsage.current.consumption.used
     }
     const before = await used()

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { movable } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
-import { adminClient, createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const MINUTE_MS = 60_000
 
 const time = movable()
 const clocks = { monotonic: time.monotonic }
-let server: TestServer
-let second: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ clocks })
-  second = await startTestServer({ databaseUrl: server.databaseUrl, clocks })
-})
-afterAll(async () => {
-  await second?.stop()
-  await server?.stop()
-})
+const server = shared(() => startTestServer({ clocks }))
+const second = shared(() => startTestServer({ databaseUrl: server.databaseUrl, clocks }))
 
 const CREATE = 'mutation ($appId: String!) { createApiKey(appId: $appId, name: "backend") { id secret } }'
 const ROTATE = `mutation ($appId: String!, $id: String!, $hours: Int) {
@@ -85,13 +78,7 @@ describe('spec §5: API keys are rotated', () => {
   it('and revoking ends one at once, also while it runs out', async () => {
     const { appId, id, secret } = await newKey()
     await server.dashboard.data(ROTATE, { appId, id })
-    await server.dashboard.data(
-      'mutation ($appId: String!, $id: String!) { revokeApiKey(appId: $appId, id: $id) { id } }',
-      {
-        appId,
-        id,
-      },
-    )
+    await server.dashboard.call('revokeApiKey', { appId, id })
     expect(await works(secret)).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit/audit.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import { addActivity } from '../../src/store/usage/activity.ts'
@@ -7,16 +7,13 @@ import { claimKey } from '../../src/store/usage/idempotency.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf, WAITING } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: an archived app refuses what is new and goes on answering; one that is deleted leaves nothing behind.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const newApp = () => newArchivingApp(server)
 
@@ -66,12 +63,11 @@ describe('gap: archiving an app', () => {
       { id: 'bob' },
     ])
 
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "calls") { access consumption { used } } }',
-    )
+    await admin.call('recordUsage', { input: { userId: 'ann', featureId: 'calls', delta: 4 } })
+    const canUseFeature = await admin.call('canUseFeature { access consumption { used } }', {
+      userId: 'ann',
+      featureId: 'calls',
+    })
     expect(canUseFeature).toEqual({ access: true, consumption: { used: 4 } })
     await admin.data('mutation { updateUser(id: "bob", input: {name: "Bob"}) { id } }')
     const [held] = (await admin.data('{ subscriptions(userId: "ann") { id } }')).subscriptions
@@ -125,8 +121,9 @@ describe('gap: deleting an app', () => {
     )
     const paying = `The app "${id}" has 1 paid subscription. Cancel the subscriptions, and wait for the payment links to expire.`
     expect(await refused(remove(id))).toBe(paying)
-    const { appUse } = await server.dashboard.data(
-      `{ appUse(appId: "${id}") { users subscriptions ledgerEntries features packages keys paid openLinks refusal } }`,
+    const appUse = await server.dashboard.call(
+      'appUse { users subscriptions ledgerEntries features packages keys paid openLinks refusal }',
+      { appId: id },
     )
     expect(appUse).toEqual({
       ...{ users: 2, subscriptions: 1, ledgerEntries: 0, features: 2, packages: 2 },
@@ -140,9 +137,7 @@ describe('gap: deleting an app', () => {
 
   it('refuses its keys at once and leaves nothing but the entry of who did it', async () => {
     const { id, admin, change } = await newApp()
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
+    await admin.call('recordUsage', { input: { userId: 'ann', featureId: 'calls', delta: 4 } })
     await change('archiveApp(archived: true)')
     await server.dashboard.data(remove(id))
     const error = await admin.error('{ canUseFeature(userId: "ann", featureId: "calls") { access } }')
@@ -153,9 +148,9 @@ describe('gap: deleting an app', () => {
     for (const table of ['users', 'subscription', 'usage_ledger', 'package', 'audit_entry', 'api_key']) {
       expect(await inDatabase(`select from ${table} where app_id = $1`, [id]), table).toEqual([])
     }
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(first: 1) { rows { appId operation subjectId } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { appId operation subjectId } }', {
+      first: 1,
+    })
     expect(auditLog.rows).toEqual([{ appId: null, operation: 'deleteApp', subjectId: id }])
     // The id is free again, and what comes under it starts with nothing.
     await createApp(server, id)

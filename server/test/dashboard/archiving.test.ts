@@ -1,21 +1,18 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { BY_HAND } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
 import { WAITING } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: what is archived refuses what is new and changes nothing for who has it; what anything refers to is never
 // deleted, whoever comes at the same moment.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const newApp = () => newArchivingApp(server)
 const ARCHIVED = 'Package is archived. Restore it in the dashboard or choose another package.'
@@ -100,9 +97,7 @@ describe('gap: archiving', () => {
     expect(await refusal(override('bob', 'UNLIMITED'), '{ mode }')).toContain('"calls" is archived')
     await change(override('bob', 'DENY'), '{ mode }')
     await change(override('ann', 'UNLIMITED'), '{ mode }')
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "calls") { access } }',
-    )
+    const canUseFeature = await admin.call('canUseFeature { access }', { userId: 'ann', featureId: 'calls' })
     expect(canUseFeature.access).toBe(true)
   })
 
@@ -112,9 +107,10 @@ describe('gap: archiving', () => {
     await change('archiveFeature(id: "calls")')
     const target = 'to-copy-to'
     await createApp(server, target)
-    const { copyCatalogue } = await dashboard.data(
-      `mutation { copyCatalogue(appId: "${target}", fromAppId: "${id}") { features { id } packages { id } } }`,
-    )
+    const copyCatalogue = await dashboard.call('copyCatalogue { features { id } packages { id } }', {
+      appId: target,
+      fromAppId: id,
+    })
     expect(copyCatalogue).toEqual({ features: [{ id: 'seats' }], packages: [{ id: 'next' }] })
   })
 })
@@ -125,9 +121,10 @@ describe('gap: deleting', () => {
     expect(await refusal('deletePackage(id: "old")')).toBe(
       'The package "old" has 1 subscription (including cancelled ones). Archive it instead.',
     )
-    const { packageUse } = await dashboard.data(
-      `{ packageUse(appId: "${id}", id: "old") { subscriptions live templates refusal } }`,
-    )
+    const packageUse = await dashboard.call('packageUse { subscriptions live templates refusal }', {
+      appId: id,
+      id: 'old',
+    })
     expect(packageUse).toEqual({
       subscriptions: 1,
       live: 1,
@@ -141,8 +138,12 @@ describe('gap: deleting', () => {
     await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["next"]})')
     expect(await refusal('deletePackage(id: "next")')).toContain('is used by 1 template')
 
-    await admin.data(`mutation { generateSubscriptionLink(templateId: "sold", userId: "bob",
-      successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
+    await admin.call('generateSubscriptionLink', {
+      templateId: 'sold',
+      userId: 'bob',
+      successUrl: 'https://a.example',
+      cancelUrl: 'https://b.example',
+    })
     expect(await refusal('deleteBillingTemplate(id: "sold")')).toBe(
       'The billing template "sold" has 1 payment link. Archive it instead.',
     )

@@ -1,20 +1,19 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_MUTATIONS } from '../../src/operations/registry/registry.ts'
 import { auditEntry, newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { type Client, type Data, dashboardClient, signedIn, type Variables } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie } from '../harness/import.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(() => startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } }))
 let world: World
 beforeAll(async () => {
-  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } })
   world = await furnishWorld(server, { ...server, id: 'default' })
 })
-afterAll(() => server?.stop())
 
 const LOG = `query ($appId: String, $actorKind: ActorKind, $who: String, $operation: String, $subjectId: String,
     $from: String, $to: String, $first: Int, $after: String) {
@@ -83,9 +82,10 @@ describe('gap: the audit log of API keys', () => {
   })
 
   it('leaves the home page to people', async () => {
-    const { latestEvents } = await server.dashboard.data(
-      '{ latestEvents(appId: "default", first: 50) { kind text } }',
-    )
+    const latestEvents = await server.dashboard.call('latestEvents { kind text }', {
+      appId: 'default',
+      first: 50,
+    })
     const changes = latestEvents.filter(({ kind }: Data) => kind === 'CHANGE')
     expect(new Set(changes.map(({ text }: Data) => text.split(' ')[0]))).toEqual(new Set([OWNER.email]))
   })

@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   DASHBOARD_MUTATIONS,
   MUTATION_NAMES,
   MUTATIONS,
   SENTENCES,
 } from '../../src/operations/registry/registry.ts'
+import { serverWithStripe } from '../billing/server-with-stripe.ts'
 import { MUTATION_EXAMPLES } from '../examples/examples.ts'
 import { auditEntry, newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { type Data, signedIn, type Variables } from '../harness/client.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, MASTER_KEY_SETTINGS, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { createApp, OWNER } from '../harness/server.ts'
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let world: World
 beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
   const app = { id: 'audited', admin: await createApp(server, 'audited'), dashboard: server.dashboard }
   world = await furnishWorld(server, app, { stripe })
-})
-afterAll(async () => {
-  await server?.stop()
-  await stripe?.stop()
 })
 
 const LOG = `query ($appId: String, $actorKind: ActorKind, $first: Int, $after: String) {
@@ -144,8 +137,9 @@ describe('gap: the audit log', () => {
     for (const gone of ['deleted the feature Seat', 'deleted the package Gold', 'created the user zoe']) {
       expect(named(gone), gone).toEqual([])
     }
-    const { auditLog } = await server.dashboard.data(
-      `{ auditLog(first: 100, operation: "removeMember") { rows { sentence parts { text subject { id } } } } }`,
+    const auditLog = await server.dashboard.call(
+      'auditLog { rows { sentence parts { text subject { id } } } }',
+      { first: 100, operation: 'removeMember' },
     )
     expect(auditLog.rows[0].parts).toEqual([
       { text: 'removed the member removemember@example.com', subject: null },
@@ -223,9 +217,10 @@ describe('gap: the audit log', () => {
       await server.dashboard.data(`mutation { ${operation}(appId: "audited", id: "one") { state } }`)
       expect(await latest()).toMatchObject({ operation, ...about })
       await vi.waitFor(async () => {
-        const { userImport } = await server.dashboard.data(
-          '{ userImport(appId: "audited", id: "one") { state } }',
-        )
+        const userImport = await server.dashboard.call('userImport { state }', {
+          appId: 'audited',
+          id: 'one',
+        })
         expect(userImport.state).toBe(done)
       }, PATIENCE_MS)
     }

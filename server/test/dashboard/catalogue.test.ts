@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 let apps = 0
 async function newApp(): Promise<TestApp> {
@@ -32,11 +29,10 @@ describe('gap: editing the catalogue in the dashboard', () => {
     const { id: appId, admin, dashboard } = await newApp()
     const input = { id: 'calls', name: 'Calls', type: 'CONSUMABLE', unitLabel: 'call', metadata: { a: 1 } }
     expect((await dashboard.data(CREATE_FEATURE, { appId, input })).createFeature).toMatchObject(input)
-    const { createPackage } = await dashboard.data(
-      `mutation ($appId: String!) { createPackage(appId: $appId, input: {
-         id: "plan", name: "Plan", features: { id: "calls", entitlement: { limit: 5 } } }) { id status isAddon } }`,
-      { appId },
-    )
+    const createPackage = await dashboard.call('createPackage { id status isAddon }', {
+      appId,
+      input: { id: 'plan', name: 'Plan', features: { id: 'calls', entitlement: { limit: 5 } } },
+    })
     expect(createPackage).toEqual({ id: 'plan', status: 'DRAFT', isAddon: false })
     expect(await admin.data('{ feature(id: "calls") { name unitLabel packages { id } } }')).toEqual({
       feature: { name: 'Calls', unitLabel: 'call', packages: [{ id: 'plan' }] },
@@ -84,10 +80,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
       await dashboard.data(CREATE_FEATURE, { appId, input: { id, name, type: 'BINARY' } })
     }
     for (const [search, found] of SEARCHES) {
-      const { features } = await dashboard.data(
-        'query ($appId: String!, $search: String) { features(appId: $appId, search: $search) { id } }',
-        { appId, search },
-      )
+      const features = await dashboard.call('features { id }', { appId, search })
       expect(features.map(({ id }: Data) => id)).toEqual(found)
     }
   })
@@ -112,11 +105,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     const { id: appId, dashboard, admin } = app
     const versionOf = async (): Promise<string> =>
-      (
-        await dashboard.data('query ($appId: String!) { package(appId: $appId, id: "plan") { version } }', {
-          appId,
-        })
-      ).package.version
+      (await dashboard.call('package { version }', { appId, id: 'plan' })).version
     const edit = (name: string, version: string) => ({ appId, id: 'plan', input: { name }, version })
 
     const seen = await versionOf()
@@ -290,10 +279,11 @@ describe('gap: what publishing would do', () => {
     const app = await used([9, 9, 9])
     await app.admin.data('mutation { subscribe(userId: "u1", packageIds: ["extra"]) { id } }')
     const { subscriptions } = await app.admin.data('{ subscriptions(userId: "u2") { id } }')
-    await app.dashboard.data(
-      'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
-      { appId: app.id, id: subscriptions[0].id },
-    )
+    await app.dashboard.call('cancelSubscription', {
+      appId: app.id,
+      id: subscriptions[0].id,
+      atPeriodEnd: false,
+    })
     await edit(app, [{ id: 'calls', entitlement: { limit: 8 } }, { id: 'seats' }])
     const shown = await preview(app)
     expect(shown).toMatchObject({ subscribers: 2, gain: 0, lose: 1 })
@@ -310,12 +300,7 @@ describe('gap: what publishing would do', () => {
       return app.admin.data(`{ ${fields.join(' ')} }`)
     }
     const [before, shown] = [await ask(), await preview(app)]
-    await app.dashboard.data(
-      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "plan") { id } }',
-      {
-        appId: app.id,
-      },
-    )
+    await app.dashboard.call('publishPackage', { appId: app.id, id: 'plan' })
     const after = await ask()
     const lost = Object.keys(before).filter((user) => before[user].access && !after[user].access)
     expect(shown.touched.rows.map((row: Data) => row.userId)).toEqual(lost)
@@ -324,19 +309,16 @@ describe('gap: what publishing would do', () => {
 
   it('pages the list, those who lose first, and counts everybody all the same', async () => {
     const app = await used([0, 9, 0, 9, 9])
-    await app.admin.data(
-      'mutation { createFeature(input: { id: "more", name: "More", type: BINARY }) { id } }',
-    )
+    await app.admin.call('createFeature', { input: { id: 'more', name: 'More', type: 'BINARY' } })
     await edit(app, [{ id: 'more' }, { id: 'calls', entitlement: { limit: 1 } }, { id: 'seats' }])
     const shown = await preview(app, 3)
     expect(shown).toMatchObject({ subscribers: 5, gain: 5, lose: 3 })
     const seen = changes(shown)
     let next = shown.touched.next
     while (next !== null) {
-      const { publishTouched } = await app.dashboard.data(
-        `query ($appId: String!, $after: String!) { publishTouched(appId: $appId, packageId: "plan", first: 3, after: $after) {
-          next rows { userId change featureId after { reasonCode } } } }`,
-        { appId: app.id, after: next },
+      const publishTouched = await app.dashboard.call(
+        'publishTouched { next rows { userId change featureId after { reasonCode } } }',
+        { appId: app.id, packageId: 'plan', first: 3, after: next },
       )
       seen.push(...changes({ touched: publishTouched }))
       next = publishTouched.next
@@ -349,10 +331,7 @@ describe('gap: what publishing would do', () => {
 
   it('touches nobody where nothing was published yet', async () => {
     const { id: appId, dashboard } = await newApp()
-    await dashboard.data(
-      'mutation ($appId: String!) { createPackage(appId: $appId, input: { id: "plan", name: "Plan" }) { id } }',
-      { appId },
-    )
+    await dashboard.call('createPackage', { appId, input: { id: 'plan', name: 'Plan' } })
     const { publishPreview } = await dashboard.data(PREVIEW, { appId })
     expect(publishPreview).toMatchObject({
       subscribers: 0,

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 let apps = 0
 async function newApp(): Promise<TestApp> {
@@ -32,13 +29,11 @@ describe('gap: copying a catalogue', () => {
        select $1, 'p' || n, 1, 'f' || n, n, 'MONTH', false from generate_series(1, 5000) n`,
     ]
     for (const sql of made) await rowsOf({ connectionString: server.databaseUrl }, sql, [from.id])
-    await to.dashboard.data(
-      'mutation ($to: String!, $from: String!) { copyCatalogue(appId: $to, fromAppId: $from) { features { id } } }',
-      { to: to.id, from: from.id },
-    )
-    const { packages } = await to.admin.data(
-      '{ packages(status: "DRAFT", first: 100) { id features { id limit } } }',
-    )
+    await to.dashboard.call('copyCatalogue', { appId: to.id, fromAppId: from.id })
+    const packages = await to.admin.call('packages { id features { id limit } }', {
+      status: 'DRAFT',
+      first: 100,
+    })
     expect(packages).toHaveLength(100)
     expect(packages[9]).toEqual({ id: 'p10', features: [{ id: 'f10', limit: '10' }] })
   })
@@ -58,12 +53,8 @@ describe('gap: copying a catalogue', () => {
       feature: createFeature(input: { id: "renamed", name: "Old name", type: CONSUMABLE }) { id }
       package: createPackage(input: { id: "draft", name: "Old name", features: [{ id: "calls", entitlement: { limit: 6 } }] }) { id }
     }`)
-    await from.admin.data(
-      'mutation { createFeature(input: { id: "odd", name: "Odd", type: BINARY }) { id } }',
-    )
-    await to.admin.data(
-      'mutation { createFeature(input: { id: "odd", name: "Odd", type: CONSUMABLE }) { id } }',
-    )
+    await from.admin.call('createFeature', { input: { id: 'odd', name: 'Odd', type: 'BINARY' } })
+    await to.admin.call('createFeature', { input: { id: 'odd', name: 'Odd', type: 'CONSUMABLE' } })
 
     const variables = { appId: to.id, fromAppId: from.id }
     const { catalogueDiff } = await server.dashboard.data(
@@ -85,8 +76,8 @@ describe('gap: copying a catalogue', () => {
     const { copyCatalogue } = await server.dashboard.data(copy, variables)
     expect(copyCatalogue).toEqual(catalogueDiff)
 
-    const { packages } = await server.dashboard.data(
-      'query ($appId: String!) { packages(appId: $appId) { id status grants { id limit } draft { grants { id limit } } } }',
+    const packages = await server.dashboard.call(
+      'packages { id status grants { id limit } draft { grants { id limit } } }',
       { appId: to.id },
     )
     const byId = Object.fromEntries(packages.map((p: Data) => [p.id, p]))

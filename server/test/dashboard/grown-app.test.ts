@@ -83,8 +83,10 @@ const LISTS = [
 
 const hasAnswers = (customers: number) => {
   it('has its figures', async () => {
-    const { revenue } = await server.dashboard.data(`{ revenue(appId: "grown", days: 30) {
-      new changed cancelled pastDue mrr { amount } payments { paid } } }`)
+    const revenue = await server.dashboard.call(
+      'revenue { new changed cancelled pastDue mrr { amount } payments { paid } }',
+      { appId: 'grown', days: 30 },
+    )
     expect(revenue).toEqual({
       new: customers,
       changed: customers,

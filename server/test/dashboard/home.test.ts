@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 let apps = 0
 async function newApp(): Promise<TestApp> {
@@ -24,8 +21,8 @@ describe('gap: the first minute', () => {
     const app = await newApp()
     const { id: appId, admin, dashboard } = app
     const done = async () => {
-      const { checklist } = await dashboard.data(
-        `query ($appId: String!) { checklist(appId: $appId) { feature package published user subscription check } }`,
+      const checklist = await dashboard.call(
+        'checklist { feature package published user subscription check }',
         { appId },
       )
       return Object.keys(checklist).filter((name) => checklist[name])
@@ -40,9 +37,7 @@ describe('gap: the first minute', () => {
       await admin.data(`mutation { ${mutation} }`)
       expect(await done()).toEqual(expected)
     }
-    await dashboard.data('mutation ($appId: String!) { publishPackage(appId: $appId, id: "p") { id } }', {
-      appId,
-    })
+    await dashboard.call('publishPackage', { appId, id: 'p' })
     await admin.data('mutation { subscribe(userId: "u", packageIds: ["p"]) { id } }')
     expect(await done()).toEqual(['feature', 'package', 'published', 'user', 'subscription'])
     await admin.data('{ canUseFeature(userId: "u", featureId: "f") { access } }')
@@ -66,9 +61,7 @@ describe('gap: the home page', () => {
       )
     }
     await admin.data('{ canUseFeatures(userId: "low", featureIds: ["calls", "seats"]) { access } }')
-    await admin.data(
-      'mutation { recordUsage(input: { userId: "low", featureId: "seats", delta: 3 }) { recorded } }',
-    )
+    await admin.call('recordUsage', { input: { userId: 'low', featureId: 'seats', delta: 3 } })
     const [now] = await rows<{ now: Date }>('select now()')
     const time = Number(now?.now)
     const { nearLimits, latestEvents, activity, hours } = await dashboard.data(
@@ -122,20 +115,19 @@ describe('gap: the home page', () => {
       c: subscribe(userId: "second", packageIds: ["plan"]) { id }
       d: subscribe(userId: "third", packageIds: ["plan"]) { id }
       e: subscribe(userId: "fourth", packageIds: ["plan"]) { id } }`)
-    await dashboard.data(
-      `mutation ($appId: String!) {
-        recordUsage(appId: $appId, input: { userId: "by-hand", featureId: "calls", delta: 9 }) { recorded } }`,
-      { appId },
-    )
+    await dashboard.call('recordUsage', { appId, input: { userId: 'by-hand', featureId: 'calls', delta: 9 } })
     const batch = () =>
       admin.with({ 'Idempotency-Key': 'batch-1' }).data(`mutation { recordUsages(inputs: [
         { userId: "first", featureId: "calls", delta: 7 }
         { userId: "second", featureId: "calls", delta: 5 }]) { recorded } }`)
     await batch()
     await batch()
-    await admin.data(`mutation { recordUsages(inputs: [
-      { userId: "third", featureId: "calls", delta: 3 }
-      { userId: "fourth", featureId: "calls", delta: 1 }]) { recorded } }`)
+    await admin.call('recordUsages', {
+      inputs: [
+        { userId: 'third', featureId: 'calls', delta: 3 },
+        { userId: 'fourth', featureId: 'calls', delta: 1 },
+      ],
+    })
     const [row] = await rows<{ now: Date }>('select now()')
     const time = Number(row?.now)
     const { nearLimits, activity } = await dashboard.data(
@@ -164,10 +156,7 @@ describe('gap: the home page', () => {
       subscribe(userId: "ann", packageIds: ["plan"]) { id }
       recordUsage(input: { userId: "ann", featureId: "calls", delta: 4 }) { recorded } }`)
     const usage = async () => {
-      const { latestEvents } = await dashboard.data(
-        'query ($appId: String!) { latestEvents(appId: $appId) { kind text userId } }',
-        { appId },
-      )
+      const latestEvents = await dashboard.call('latestEvents { kind text userId }', { appId })
       return latestEvents.filter(({ kind }: Data) => kind === 'USAGE')
     }
     expect(await usage()).toMatchObject([{ userId: 'ann', text: 'ann has used 4 of 10 of calls' }])
@@ -179,10 +168,7 @@ describe('gap: the home page', () => {
 
   it('adds what several processes have counted', async () => {
     const app = await newApp()
-    const { createApiKey } = await server.dashboard.data(
-      'mutation ($appId: String!) { createApiKey(appId: $appId, name: "k") { secret } }',
-      { appId: app.id },
-    )
+    const createApiKey = await server.dashboard.call('createApiKey { secret }', { appId: app.id, name: 'k' })
     const second = await startTestServer({ databaseUrl: server.databaseUrl })
     const check = '{ canUseFeature(userId: "u", featureId: "f") { access } }'
     await app.admin.data(check)
@@ -190,9 +176,7 @@ describe('gap: the home page', () => {
     await second.admin.with({ Authorization: createApiKey.secret }).data(check)
     // What it has not written yet, it writes as it stops.
     await second.stop()
-    await server.dashboard.data('query ($appId: String!) { latestEvents(appId: $appId) { id } }', {
-      appId: app.id,
-    })
+    await server.dashboard.call('latestEvents', { appId: app.id })
     const [found] = await rows<{ checks: string }>(
       'select sum(checks) as checks from activity where app_id = $1',
       [app.id],
@@ -251,10 +235,7 @@ describe('gap: a feature’s page', () => {
       await admin.with({ 'Idempotency-Key': 'r2' }).data(RECORD, record('u', 1, { idempotencyKey: 'e2' }))
       await admin.with({ 'Idempotency-Key': 'r3' }).data(RECORD, record('u', 50, { idempotencyKey: 'e3' }))
     }
-    await dashboard.data(
-      'mutation ($appId: String!, $input: CreateUsageEventInput!) { recordUsage(appId: $appId, input: $input) { recorded } }',
-      { appId, ...record('u', 1) },
-    )
+    await dashboard.call('recordUsage', { appId, ...record('u', 1) })
     expect(await calls(app, 'calls')).toEqual([3, 2, 6, 8, 2])
     expect(await calls(app, 'other')).toEqual([1, 1, 0, 0, 0])
     expect(
@@ -262,9 +243,7 @@ describe('gap: a feature’s page', () => {
     ).toEqual([])
 
     await admin.data('{ canUseFeature(userId: "u", featureId: "other") { access } }')
-    await dashboard.data('mutation ($appId: String!) { deleteFeature(appId: $appId, id: "other") { id } }', {
-      appId,
-    })
+    await dashboard.call('deleteFeature', { appId, id: 'other' })
     await dashboard.data('query ($appId: String!) { latestEvents(appId: $appId) { id } }', { appId })
     expect(
       await rows('select from feature_activity where app_id = $1 and feature_id = $2', [appId, 'other']),
@@ -290,14 +269,8 @@ describe('gap: a feature’s page', () => {
       b: subscribe(userId: "ben", packageIds: ["plan"]) { id }
       c: subscribe(userId: "cas", packageIds: ["bare", "more"]) { id }
       ended: subscribe(userId: "dee", packageIds: ["plan"]) { id } }`)
-    const { subscriptions } = await dashboard.data(
-      'query ($appId: String!) { subscriptions(appId: $appId, userId: "dee") { rows { id } } }',
-      { appId },
-    )
-    await dashboard.data(
-      'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
-      { appId, id: subscriptions.rows[0].id },
-    )
+    const subscriptions = await dashboard.call('subscriptions { rows { id } }', { appId, userId: 'dee' })
+    await dashboard.call('cancelSubscription', { appId, id: subscriptions.rows[0].id, atPeriodEnd: false })
     await admin.data(RECORD, record('ann', 12))
     await admin.data(`mutation {
       b: setOverride(input: { userId: "ben", featureId: "calls", mode: DENY, reason: "abuse" }) { mode }

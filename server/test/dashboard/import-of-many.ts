@@ -123,8 +123,9 @@ async function usersNow({ sql }: Crowd): Promise<{ changed: number; old: number 
 async function move({ dashboard }: Crowd, mutation: string): Promise<Data> {
   await dashboard.data(`mutation { ${mutation}(appId: "default", id: "many") { state } }`)
   for (;;) {
-    const { userImport } = await dashboard.data(
-      '{ userImport(appId: "default", id: "many") { state rows bad unchanged changed applied refused undone kept } }',
+    const userImport = await dashboard.call(
+      'userImport { state rows bad unchanged changed applied refused undone kept }',
+      { appId: 'default', id: 'many' },
     )
     if (!/ING$/.test(userImport.state)) return userImport
     await delay(50)

@@ -1,17 +1,14 @@
 import { availableParallelism } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { INVITATION_HOURS, PASSWORD_RESET_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
 import { passwordWork } from '../../src/operations/members/password-work.ts'
 import { type Client, type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf, untilSomebodyWaits, WAITING, withConnection } from '../harness/database.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 let now = Date.now()
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ clocks: { wall: () => now } })
-})
-afterAll(() => server?.stop())
+const server = shared(() => startTestServer({ clocks: { wall: () => now } }))
 
 const PASSWORD = 'a good password'
 const INVITE = `mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { id email role url expiresAt } }`
@@ -107,9 +104,7 @@ describe('gap: members', () => {
       email: 'hash@example.com',
       role: 'VIEWER',
     })
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(first: 1) { rows { operation before after } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { operation before after } }', { first: 1 })
     expect(JSON.stringify(auditLog)).not.toContain(tokenOf(inviteMember.url))
     expect(auditLog.rows[0]).toMatchObject({
       operation: 'inviteMember',
@@ -135,10 +130,7 @@ describe('gap: members', () => {
     const { id, client } = await newMember('EDITOR')
     const edit = 'mutation { advanceClock(appId: "nowhere", to: "2030-01-01T00:00:00Z") { id } }'
     expect((await client.error(edit)).extensions.code).toBe('APP_NOT_FOUND')
-    await server.dashboard.data(
-      'mutation ($id: String!) { changeRole(memberId: $id, role: VIEWER) { role } }',
-      { id },
-    )
+    await server.dashboard.call('changeRole', { memberId: id, role: 'VIEWER' })
     expect((await client.error(edit)).extensions.code).toBe('FORBIDDEN')
     await server.dashboard.data('mutation ($id: String!) { removeMember(memberId: $id) }', { id })
     expect(await client.data('{ me { email } }')).toEqual({ me: null })
@@ -161,9 +153,7 @@ describe('gap: members', () => {
     const owners = members.filter(({ role }: Data) => role === 'OWNER')
     expect(owners).toHaveLength(1)
     const remaining = owners[0].email === OWNER.email ? server.dashboard : second.client
-    await remaining.data('mutation ($id: String!) { changeRole(memberId: $id, role: OWNER) { role } }', {
-      id: me.id,
-    })
+    await remaining.call('changeRole', { memberId: me.id, role: 'OWNER' })
   })
 })
 
@@ -202,9 +192,9 @@ describe('gap: a forgotten password', () => {
     expect(answers.flatMap(({ data }) => data?.resetPassword ?? [])).toEqual([{ id, email }])
     expect([await canSignIn(email, PASSWORD), await canSignIn(email, NEW)]).toEqual([false, true])
     expect((await client.data('{ me { email } }')).me).toBeNull()
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(first: 20) { rows { operation memberEmail before after } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { operation memberEmail before after } }', {
+      first: 20,
+    })
     const noted = auditLog.rows.filter(({ operation }: Data) => /PasswordReset|resetPassword/.test(operation))
     expect(noted.map((row: Data) => [row.operation, row.memberEmail])).toEqual([
       ['resetPassword', email],
@@ -432,9 +422,7 @@ describe('gap: sessions', () => {
 
   it('a made-up cookie never becomes a session', async () => {
     const planted = dashboardClient(server.url).with({ Cookie: `tollgate_session=${'a'.repeat(43)}` })
-    await planted.data(
-      `mutation { signIn(email: "${OWNER.email}", password: "${OWNER.password}") { email } }`,
-    )
+    await planted.call('signIn', { email: OWNER.email, password: OWNER.password })
     expect(await planted.data('{ me { email } }')).toEqual({ me: null })
   })
 

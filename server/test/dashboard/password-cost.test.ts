@@ -1,17 +1,14 @@
 import { randomBytes, scryptSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 /** 128 MiB for each guess: what OWASP's cheat sheet on storing passwords says of scrypt. */
 const RECOMMENDED = /^\$scrypt\$ln=17,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{86}$/
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ passwordCost: { ln: 17, r: 8, p: 1 } })
-})
-afterAll(() => server.stop())
+const server = shared(() => startTestServer({ passwordCost: { ln: 17, r: 8, p: 1 } }))
 
 async function storedHash(): Promise<string | undefined> {
   const sql = 'select password_hash as hash from member where email = $1'

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { clockedApp } from '../harness/clocked-app.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 describe('gap: the playground', () => {
   const EXPLAIN = `query ($appId: String!, $userId: String!, $featureId: String!, $delta: Int) {
@@ -53,10 +50,8 @@ describe('gap: the playground', () => {
     ]
     for (const [userId, featureId, delta, code, last] of ROWS) {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId, featureId, delta })
-      const { canUseFeature } = await admin.data(
-        `query ($userId: String!, $featureId: String!, $delta: Int) {
-          canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) {
-            access reason reasonCode consumption { used budget } } }`,
+      const canUseFeature = await admin.call(
+        'canUseFeature { access reason reasonCode consumption { used budget } }',
         { userId, featureId, delta },
       )
       expect(explain, code).toMatchObject(canUseFeature)
@@ -96,10 +91,10 @@ describe('gap: the playground', () => {
     await app.advance('2091-03-10T00:00:00Z')
     const told = async (featureId: string) => {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
-      const { canUseFeature } = await admin.data(
-        `query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { access reason reasonCode } }`,
-        { featureId },
-      )
+      const canUseFeature = await admin.call('canUseFeature { access reason reasonCode }', {
+        userId: 'ann',
+        featureId,
+      })
       expect(explain).toMatchObject(canUseFeature)
       return explain.steps.slice(2).map(({ step, passed, text }: Data) => `${step} ${passed}: ${text}`)
     }

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 import { type Answer, Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { type ExampleCall, exampleCalls } from '../harness/example-calls.ts'
-import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Who may do what, written out: nothing here is read from the table that the server goes by.
 
@@ -182,21 +183,16 @@ const isMutation = ({ query }: ExampleCall) => query.startsWith('mutation')
 const PASSWORD = 'a good password'
 const emailOf = (role: string) => `the-${role.toLowerCase()}@example.com`
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   for (const role of MEMBERS) {
-    const { inviteMember } = await server.dashboard.data(
-      'mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { url } }',
-      { email: emailOf(role), role },
-    )
-    await dashboardClient(server.url).data(
-      'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
-      { token: new URL(inviteMember.url).hash.split('=')[1], password: PASSWORD },
-    )
+    const inviteMember = await server.dashboard.call('inviteMember { url }', { email: emailOf(role), role })
+    await dashboardClient(server.url).call('acceptInvitation', {
+      token: new URL(inviteMember.url).hash.split('=')[1],
+      password: PASSWORD,
+    })
   }
 })
-afterAll(() => server?.stop())
 
 /** In a session of their own. */
 const as = async (role: string): Promise<Client> =>
@@ -284,13 +280,17 @@ describe('gap: roles', () => {
       createUser(input: {id: "ada", email: "ada@example.com"}) { id }
       setOverride(input: {userId: "ada", featureId: "calls", mode: UNLIMITED}) { mode }
     }`)
-    const { recordUsages } = await editor.data(
-      'mutation { recordUsages(inputs: [{userId: "ada", featureId: "calls", delta: 1}, {userId: "ada", featureId: "calls", delta: 2}]) { recorded } }',
-    )
+    const recordUsages = await editor.call('recordUsages { recorded }', {
+      inputs: [
+        { userId: 'ada', featureId: 'calls', delta: 1 },
+        { userId: 'ada', featureId: 'calls', delta: 2 },
+      ],
+    })
     expect(recordUsages).toEqual([{ recorded: true }, { recorded: true }])
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(appId: "noted", first: 5) { rows { memberEmail operation subjectId } } }',
-    )
+    const auditLog = await server.dashboard.call('auditLog { rows { memberEmail operation subjectId } }', {
+      appId: 'noted',
+      first: 5,
+    })
     expect(auditLog.rows).toEqual(
       ['recordUsage ada', 'recordUsage ada', 'setOverride ada', 'createUser ada', 'createFeature calls'].map(
         (row) => {

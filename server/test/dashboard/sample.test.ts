@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const DAY = 86_400_000
 
@@ -82,35 +79,37 @@ describe('gap: the sample catalogue', () => {
       [appId],
     )
     expect(broken).toEqual([])
-    const { subscriptions } = await dashboard.data(
-      'query ($appId: String!) { subscriptions(appId: $appId, first: 200) { rows { userId status } } }',
-      { appId },
-    )
+    const subscriptions = await dashboard.call('subscriptions { rows { userId status } }', {
+      appId,
+      first: 200,
+    })
     const active = subscriptions.rows.filter(({ status }: Data) => status === 'ACTIVE')
     expect(active.length).toBeGreaterThan(100)
-    const { showUsage } = await dashboard.data(
-      `query ($appId: String!, $userId: String!) { showUsage(appId: $appId, userId: $userId, featureId: "demo-api-calls") {
-        current { consumption { used budget } } past { consumption { used } } } }`,
-      { appId, userId: subscriptions.rows.at(-1).userId },
+    const showUsage = await dashboard.call(
+      'showUsage { current { consumption { used budget } } past { consumption { used } } }',
+      { appId, userId: subscriptions.rows.at(-1).userId, featureId: 'demo-api-calls' },
     )
     expect(showUsage.current ?? showUsage.past).toBeTruthy()
 
-    const { billingTemplates } = await dashboard.data(
-      'query ($appId: String!) { billingTemplates(appId: $appId) { id problem prices { displayAmount } } }',
+    const billingTemplates = await dashboard.call(
+      'billingTemplates { id problem prices { displayAmount } }',
       { appId },
     )
     expect(billingTemplates).toHaveLength(4)
     expect(billingTemplates.filter(({ problem }: Data) => problem !== null)).toEqual([])
     expect(billingTemplates[0].prices).toEqual([{ displayAmount: '49.00' }])
-    const { generateSubscriptionLink } = await admin.data(`mutation { generateSubscriptionLink(
-      templateId: "demo-team-monthly", successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
+    const generateSubscriptionLink = await admin.call('generateSubscriptionLink { url }', {
+      templateId: 'demo-team-monthly',
+      successUrl: 'https://a.example',
+      cancelUrl: 'https://b.example',
+    })
     expect((await fetch(generateSubscriptionLink.url)).status).toBe(200)
     await rows('delete from checkout_session where app_id = $1', [appId])
 
-    const { revenue } = await dashboard.data(
-      'query ($appId: String!) { revenue(appId: $appId, days: 90) { payments { provider currency paid failed } } }',
-      { appId },
-    )
+    const revenue = await dashboard.call('revenue { payments { provider currency paid failed } }', {
+      appId,
+      days: 90,
+    })
     expect(revenue.payments).toEqual([
       { provider: 'sandbox', currency: 'USD', paid: expect.any(Number), failed: expect.any(Number) },
     ])
@@ -138,10 +137,9 @@ describe('gap: the sample catalogue', () => {
   it('has customers who pay: the sandbox says the same of them when it is asked', async () => {
     const { id: appId, dashboard } = await newApp()
     await dashboard.data(LOAD, { appId })
-    const { revenue } = await dashboard.data(
-      `query ($appId: String!) { revenue(appId: $appId, days: 90) {
-        mrr { provider currency amount pastDue } pastDue payments { paidAmount } } }`,
-      { appId },
+    const revenue = await dashboard.call(
+      'revenue { mrr { provider currency amount pastDue } pastDue payments { paidAmount } }',
+      { appId, days: 90 },
     )
     expect(revenue).toMatchObject({ mrr: [{ provider: 'sandbox', currency: 'USD' }] })
     const [{ amount, pastDue }] = revenue.mrr
@@ -166,10 +164,7 @@ describe('gap: the sample catalogue', () => {
         [appId],
       )
     const loaded = await state()
-    const { reconcileBilling } = await dashboard.data(
-      'mutation ($appId: String!) { reconcileBilling(appId: $appId) }',
-      { appId },
-    )
+    const reconcileBilling = await dashboard.call('reconcileBilling', { appId })
     expect(reconcileBilling).toBeGreaterThan(90)
     await vi.waitUntil(
       async () =>
@@ -226,10 +221,7 @@ describe('gap: the sample catalogue', () => {
   it('is in the revenue as soon as it is loaded, and gone from it as soon as it is removed', async () => {
     const { id: appId, dashboard } = await newApp()
     const plans = async () => {
-      const { revenue } = await dashboard.data(
-        'query ($appId: String!) { revenue(appId: $appId) { plans { packageId } } }',
-        { appId },
-      )
+      const revenue = await dashboard.call('revenue { plans { packageId } }', { appId })
       return revenue.plans.map(({ packageId }: Data) => packageId).sort()
     }
     expect(await plans()).toEqual([])
@@ -248,9 +240,10 @@ describe('gap: the sample catalogue', () => {
     const { removeSample } = await dashboard.data(REMOVE, { appId })
     expect(removeSample).toMatchObject({ packages: 3, users: 200, features: 3 })
     expect(removeSample.kept).toEqual(['demo-free', 'demo-api-calls', 'demo-reports', 'demo-seats'])
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "real", featureId: "demo-api-calls") { reasonCode } }',
-    )
+    const canUseFeature = await admin.call('canUseFeature { reasonCode }', {
+      userId: 'real',
+      featureId: 'demo-api-calls',
+    })
     expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
   })
 
@@ -261,9 +254,10 @@ describe('gap: the sample catalogue', () => {
     await admin.data(`mutation { createUser(input: { id: "real" }) { id }
       setOverride(input: { userId: "real", featureId: "demo-seats", mode: REPLACE, limit: 2 }) { mode } }`)
     expect((await dashboard.data(REMOVE, { appId })).removeSample.kept).toEqual(['demo-seats'])
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "real", featureId: "demo-seats") { reasonCode } }',
-    )
+    const canUseFeature = await admin.call('canUseFeature { reasonCode }', {
+      userId: 'real',
+      featureId: 'demo-seats',
+    })
     expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
   })
 
@@ -280,11 +274,12 @@ describe('gap: the sample catalogue', () => {
       }`,
       { appId },
     )
-    await admin.data(
-      `mutation ($userId: String!) { generateSubscriptionLink(userId: $userId, templateId: "own",
-        successUrl: "https://shop.example/paid", cancelUrl: "https://shop.example/back") { url } }`,
-      { userId: users[0].id },
-    )
+    await admin.call('generateSubscriptionLink', {
+      userId: users[0].id,
+      templateId: 'own',
+      successUrl: 'https://shop.example/paid',
+      cancelUrl: 'https://shop.example/back',
+    })
     const { removeSample } = await dashboard.data(REMOVE, { appId })
     expect(removeSample.users).toBe(199)
     expect(removeSample.kept[0]).toBe(users[0].id)

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { type Crowd, fillCrowd, importMany, numbers, V8_LIMITS, withinMb } from './import-of-many.ts'
 
 // Counts that are right for a few must be right for many, and what the server holds must not grow with them. How long
@@ -12,15 +13,13 @@ import { type Crowd, fillCrowd, importMany, numbers, V8_LIMITS, withinMb } from 
 const USERS = 20_000
 const SUBSCRIBERS = 20_000
 
-let servers: Servers
+const servers = shared(() => openServers(1, { NODE_OPTIONS: V8_LIMITS }))
 let crowd: Crowd
 beforeAll(async () => {
-  servers = await openServers(1, { NODE_OPTIONS: V8_LIMITS })
   const { app, processes, url } = servers
   crowd = { users: USERS, url: url(0), dashboard: app.dashboard, pid: processes[0]?.process.pid, sql }
   await fillCrowd(crowd)
 })
-afterAll(() => servers?.close())
 
 const sql = <Row>(text: string, values: unknown[] = []) =>
   rowsOf<Data>({ connectionString: servers.database.url }, text, values) as Promise<Row[]>
@@ -53,10 +52,13 @@ describe('gap: what publishing would do to many', () => {
        where app_id = 'default' and substr(id, 2)::int < $1`,
       [SUBSCRIBERS],
     )
-    await app.dashboard.data(
-      `mutation { editPackage(appId: "default", id: "plan", input: { features: [
-        { id: "calls", entitlement: { limit: 5, resetPeriod: NEVER } }, { id: "seats" }] }) { id } }`,
-    )
+    await app.dashboard.call('editPackage', {
+      appId: 'default',
+      id: 'plan',
+      input: {
+        features: [{ id: 'calls', entitlement: { limit: 5, resetPeriod: 'NEVER' } }, { id: 'seats' }],
+      },
+    })
   })
 
   it(`${SUBSCRIBERS} subscribers: all are counted and all who lose are listed, in bounded memory`, async () => {
@@ -65,9 +67,9 @@ describe('gap: what publishing would do to many', () => {
     expect(losing.length).toBeGreaterThan(0)
     const { dashboard } = servers.app
     await withinMb(crowd.pid, 30, async () => {
-      const { publishPreview } = await dashboard.data(
-        `{ publishPreview(appId: "default", packageId: "plan", first: 500) { subscribers gain lose
-          features { featureId gain lose } touched { next rows { userId } } } }`,
+      const publishPreview = await dashboard.call(
+        'publishPreview { subscribers gain lose features { featureId gain lose } touched { next rows { userId } } }',
+        { appId: 'default', packageId: 'plan', first: 500 },
       )
       expect(publishPreview).toMatchObject({
         subscribers: SUBSCRIBERS,

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 async function onDatabase(sql: string): Promise<void> {
   await rowsOf({ connectionString: server.databaseUrl }, sql)
@@ -97,10 +94,7 @@ describe('gap: users in the dashboard', () => {
   beforeAll(async () => {
     app = await newApp()
     for (const input of PEOPLE) {
-      await app.dashboard.data(
-        'mutation ($appId: String!, $input: CreateUserInput!) { createUser(appId: $appId, input: $input) { id createdAt } }',
-        { appId: app.id, input },
-      )
+      await app.dashboard.call('createUser', { appId: app.id, input })
     }
   })
 
@@ -146,9 +140,7 @@ describe('gap: users in the dashboard', () => {
   it('finds an address longer than its index keeps of it', async () => {
     const [first, second] = ['a', 'b'].map((end) => `${'long'.repeat(40)}${end}@example.com`)
     for (const [id, email] of Object.entries({ first, second })) {
-      await app.admin.data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
-        input: { id, email },
-      })
+      await app.admin.call('createUser', { input: { id, email } })
     }
     expect(await found(app, first as string)).toEqual(['first'])
     expect(await found(app, 'longlong', 1)).toEqual(['first', 'second'])
@@ -192,16 +184,13 @@ describe('gap: users in the dashboard', () => {
   })
 
   it('changes what the Admin API changes, its id too', async () => {
-    const { updateUser } = await app.dashboard.data(
-      `mutation ($appId: String!) { updateUser(appId: $appId, id: "bob", input: { id: "robert", name: "Robert" }) {
-        id name email createdAt } }`,
-      { appId: app.id },
-    )
+    const updateUser = await app.dashboard.call('updateUser { id name email createdAt }', {
+      appId: app.id,
+      id: 'bob',
+      input: { id: 'robert', name: 'Robert' },
+    })
     expect(updateUser).toMatchObject({ id: 'robert', name: 'Robert', email: 'annette@example.com' })
-    const { user } = await app.dashboard.data(
-      'query ($appId: String!) { user(appId: $appId, id: "robert") { name createdAt } }',
-      { appId: app.id },
-    )
+    const user = await app.dashboard.call('user { name createdAt }', { appId: app.id, id: 'robert' })
     expect(user).toEqual({ name: 'Robert', createdAt: updateUser.createdAt })
   })
 })
@@ -218,10 +207,11 @@ describe("gap: a user's page", () => {
       sso: {},
     } as object as Record<string, object>)
     await publishPackage(app, 'extra', { calls: { limit: 5 } }, true)
-    const { subscribe } = await dashboard.data(
-      'mutation ($appId: String!) { subscribe(appId: $appId, userId: "ann", packageIds: ["plan", "extra"]) { id package { id } } }',
-      { appId },
-    )
+    const subscribe = await dashboard.call('subscribe { id package { id } }', {
+      appId,
+      userId: 'ann',
+      packageIds: ['plan', 'extra'],
+    })
     expect(subscribe.map((s: Data) => s.package.id)).toEqual(['plan', 'extra'])
     const record = (input: object) =>
       dashboard.data(
@@ -286,14 +276,8 @@ describe("gap: a user's page", () => {
        from usage_counter, (values (8000, 1200), (8001, 7)) b (block, entries)
        where app_id = '${appId}' and feature_id = 'calls'`,
     )
-    const older = async (featureId: string | null, after: string | null) => {
-      const { ledger }: Data = await dashboard.data(
-        `query ($appId: String!, $featureId: String, $after: String) {
-          ledger(appId: $appId, userId: "ann", featureId: $featureId, first: 2, after: $after) { next olderEntries } }`,
-        { appId, featureId, after },
-      )
-      return ledger
-    }
+    const older = async (featureId: string | null, after: string | null) =>
+      dashboard.call('ledger { next olderEntries }', { appId, userId: 'ann', featureId, first: 2, after })
     const first = await older('calls', null)
     expect(first).toEqual({ next: expect.any(String), olderEntries: 0 })
     expect(await older('calls', first.next)).toEqual({ next: null, olderEntries: 1200 })
@@ -322,10 +306,7 @@ describe("gap: a user's page", () => {
     )
     expect(subscriptions).toEqual({ next: expect.any(String), rows: [{ userId: 'bob' }] })
     expect(all.rows).toHaveLength(3)
-    const { generateUserToken } = await dashboard.data(
-      'mutation ($appId: String!) { generateUserToken(appId: $appId, userId: "ann") { token } }',
-      { appId },
-    )
+    const generateUserToken = await dashboard.call('generateUserToken { token }', { appId, userId: 'ann' })
     expect(generateUserToken.token.split('.')).toHaveLength(3)
   })
 })
@@ -335,10 +316,7 @@ describe('gap: long lists', () => {
     const app = await newApp()
     const { id: appId, dashboard } = app
     for (const [id, name] of Object.entries({ ada: 'Ada Lovelace', bob: 'Bob', eve: 'Eve', zoe: 'Zoe' })) {
-      await dashboard.data(
-        'mutation ($appId: String!, $input: CreateUserInput!) { createUser(appId: $appId, input: $input) { id } }',
-        { appId, input: { id, name } },
-      )
+      await dashboard.call('createUser', { appId, input: { id, name } })
     }
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     await publishPackage(app, 'pro', { calls: { limit: 20 } })
@@ -356,15 +334,15 @@ describe('gap: long lists', () => {
         { appId, id },
       )
     await cancel(eves[0].id)
-    await dashboard.data(
-      'mutation ($appId: String!) { changeSubscription(appId: $appId, userId: "bob", packageId: "plan", when: PERIOD_END) { __typename } }',
-      { appId },
-    )
+    await dashboard.call('changeSubscription', {
+      appId,
+      userId: 'bob',
+      packageId: 'plan',
+      when: 'PERIOD_END',
+    })
     const listed = async (filter: object) => {
-      const { subscriptions } = await dashboard.data(
-        `query ($appId: String!, $search: String, $packageId: String, $state: SubscriptionState, $provider: String, $oldestFirst: Boolean) {
-          subscriptions(appId: $appId, search: $search, packageId: $packageId, state: $state, provider: $provider, oldestFirst: $oldestFirst) {
-            next total { count more } rows { userName package { id } nextEvent { kind packageName } } } }`,
+      const subscriptions = await dashboard.call(
+        'subscriptions { next total { count more } rows { userName package { id } nextEvent { kind packageName } } }',
         { appId, ...filter },
       )
       expect(subscriptions.next).toBeNull()
@@ -384,15 +362,8 @@ describe('gap: long lists', () => {
     expect(await listed({ provider: 'sandbox' })).toEqual([])
     expect(await listed({ provider: '', state: 'CHANGING' })).toEqual(['Bob'])
 
-    const listedUsers = async (filter: object): Promise<Data> => {
-      const { users } = await dashboard.data(
-        `query ($appId: String!, $packageId: String, $state: SubscriptionState, $order: UserOrder, $first: Int, $after: String) {
-          users(appId: $appId, packageId: $packageId, state: $state, order: $order, first: $first, after: $after) {
-            next total { count more } rows { id packages { id } } } }`,
-        { appId, ...filter },
-      )
-      return users
-    }
+    const listedUsers = async (filter: object): Promise<Data> =>
+      dashboard.call('users { next total { count more } rows { id packages { id } } }', { appId, ...filter })
     const users = async (filter: object) =>
       (await listedUsers(filter)).rows.map((u: Data) => `${u.id}: ${u.packages.map((p: Data) => p.id)}`)
     expect(await users({ order: 'OLDEST' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SIGN_IN_TRIES } from '../../src/domain/limits.ts'
 import { type Answer, type Client, dashboardClient } from '../harness/client.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const SIGN_IN =
   'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }'
@@ -12,7 +13,9 @@ const NOT_SIGNED_IN = {
   extensions: { code: 'UNAUTHENTICATED', type: 'AuthenticationError', status: 401 },
 }
 
-let server: TestServer
+const server = shared(() =>
+  startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' }, clocks: { wall: () => now } }),
+)
 let now = Date.now()
 let addresses = 0
 
@@ -41,13 +44,11 @@ async function browserAfterSignIn(client: Client): Promise<Client> {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' }, clocks: { wall: () => now } })
   await server.admin.data(`mutation {
     createUser(input: {id: "u"}) { id }
     createFeature(input: {id: "f", name: "F", type: BINARY}) { id }
   }`)
 })
-afterAll(() => server?.stop())
 
 describe('gap: visitors', () => {
   it.for([

@@ -19,14 +19,11 @@ const { password } = OWNER
 
 /** Somebody who has accepted an invitation. */
 async function newMember({ world, email }: Turn): Promise<string> {
-  const { inviteMember } = await world.dashboard.data(
-    'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }',
-    { email },
-  )
-  const { acceptInvitation } = await dashboardClient(world.server.url).data(
-    'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
-    { token: new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token'), password },
-  )
+  const inviteMember = await world.dashboard.call('inviteMember { url }', { email, role: 'VIEWER' })
+  const acceptInvitation = await dashboardClient(world.server.url).call('acceptInvitation { id }', {
+    token: new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token'),
+    password,
+  })
   return acceptInvitation.id
 }
 

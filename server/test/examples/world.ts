@@ -89,12 +89,12 @@ export async function furnishWorld(
       id: "price_plan", amount: 1200, currency: "usd", interval: "month" }) { id }
     createBillingTemplate(appId: "${appId}", input: { id: "plan", name: "${text}", packageIds: "plan" }) { id }
   }`)
-  const { migrateSubscriptions } = await admin.data(
-    'mutation { migrateSubscriptions(packageId: "plan", fromVersion: 2, toVersion: 1) { id } }',
-  )
-  await dashboard.data(
-    `mutation { editPackage(appId: "${appId}", id: "plan", input: { name: "Next ${text}" }) { id } }`,
-  )
+  const migrateSubscriptions = await admin.call('migrateSubscriptions { id }', {
+    packageId: 'plan',
+    fromVersion: 2,
+    toVersion: 1,
+  })
+  await dashboard.call('editPackage', { appId, id: 'plan', input: { name: `Next ${text}` } })
   return {
     ...app,
     server,

@@ -1,24 +1,24 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Service } from '../../src/operations/call/service.ts'
 import { asThemselves } from '../../src/operations/users/me.ts'
 import { openPool } from '../../src/store/connection/database.ts'
 import { Client } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { furnish } from '../harness/furnished.ts'
-import { API_KEY, createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const PAGE = 'https://page.example'
 const OTHER = 'https://other.example'
 const NOBODY = 'https://nobody.example'
 const HOUR = 3_600_000
 
-let server: TestServer
+const server = shared(() => startTestServer({ clocks: { wall: () => Date.now() + ahead } }))
 let token: string
 /** how far the service's clock is ahead */
 let ahead = 0
 beforeAll(async () => {
-  server = await startTestServer({ clocks: { wall: () => Date.now() + ahead } })
   await furnish(server)
   await createApp(server, 'another')
   await server.dashboard.data(
@@ -30,14 +30,9 @@ beforeAll(async () => {
   )
   token = await tokenOf('ann')
 })
-afterAll(() => server.stop())
 
 async function tokenOf(userId: string): Promise<string> {
-  const { generateUserToken } = await server.admin.data(
-    'mutation ($userId: String!) { generateUserToken(userId: $userId) { token } }',
-    { userId },
-  )
-  return generateUserToken.token
+  return (await server.admin.call('generateUserToken { token }', { userId })).token
 }
 
 const clientApi = (headers: Record<string, string>) => new Client(`${server.url}/client/graphql`, headers)

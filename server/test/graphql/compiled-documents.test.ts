@@ -1,19 +1,18 @@
 import { getIntrospectionQuery } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import type { Variables } from '../harness/client.ts'
 import { expectAlike, fourTimes, isCompiled } from '../harness/differential.ts'
 import { furnish } from '../harness/furnished.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const admin = adminSchema()
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
 })
-afterAll(() => server.stop())
 
 const CHECK =
   'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used } } }'

@@ -1,5 +1,5 @@
 import { buildSchema, type GraphQLResolveInfo, parse } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { clientSchema } from '../../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
@@ -10,39 +10,29 @@ import {
   DASHBOARD_MUTATIONS,
   DASHBOARD_QUERIES,
 } from '../../src/operations/registry/registry.ts'
+import { serverWithStripe } from '../billing/server-with-stripe.ts'
 import { EXAMPLES } from '../examples/examples.ts'
 import { newTurn, type ReadyCall, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { Client, type Variables } from '../harness/client.ts'
 import { expectAlike, isCompiled } from '../harness/differential.ts'
 import { holdJobs } from '../harness/hold-jobs.ts'
-import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { operationNames, wholeOperation } from '../harness/whole-operation.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 
 // Compiled or not, a document is answered alike: same data, same order of fields, same errors. graphql-js executes the
 // first two uses of a document, compiled code the later ones: the second and the fourth answer are compared.
 
 const client = clientSchema()
 
-let server: TestServer
-let stripe: StripeStandIn
+const { server, stripe } = serverWithStripe()
 let world: World
 let user: Client
 beforeAll(async () => {
-  stripe = await startStripe()
-  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
   // What a job does meanwhile would make two answers differ.
   await holdJobs(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { stripe })
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'ann' })
   user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
-})
-afterAll(async () => {
-  await server?.stop()
-  await stripe?.stop()
 })
 
 describe('an executable document', () => {

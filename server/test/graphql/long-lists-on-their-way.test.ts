@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import { seedUsers } from '../harness/seed.ts'
-import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 
 // What may happen to a long list while it is on its way: more rows, a caller who leaves, a database that fails.
@@ -11,13 +12,11 @@ import { watchStatements } from '../harness/statements.ts'
 const USERS = 6000
 const BYTES_EACH = 2_000
 
-let server: TestServer
+const server = shared(startTestServer)
 beforeAll(async () => {
-  server = await startTestServer()
   await publishPackage({ id: 'default', ...server }, 'plan', {})
   await seedUsers(server.databaseUrl, 'default', USERS, BYTES_EACH)
 })
-afterAll(() => server.stop())
 
 const LIST = '{ users { id metadata } }'
 const seeded = Array.from({ length: USERS }, (_, i) => `u${i + 1}`)

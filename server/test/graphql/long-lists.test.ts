@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Client, Variables } from '../harness/client.ts'
 import { seedUsers } from '../harness/seed.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // `users` and `subscriptions` are complete, in chunks of 100 rows. The sizes are around that.
 
 const SIZES = [0, 1, 99, 100, 101, 200, 201]
 
-let server: TestServer
+const server = shared(startTestServer)
 const apps = new Map<number, Client>()
 beforeAll(async () => {
-  server = await startTestServer()
   for (const size of SIZES) {
     const id = `of ${size}`
     const admin = await createApp(server, id)
@@ -20,7 +20,6 @@ beforeAll(async () => {
     apps.set(size, admin)
   }
 })
-afterAll(() => server.stop())
 
 const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
@@ -176,9 +175,7 @@ describe('long lists', () => {
   })
 
   it('spec §4: the packages of a long list come whole', async () => {
-    const { subscriptions } = await app(101).data(
-      'query { subscriptions { status package { id name features { id } } } }',
-    )
+    const subscriptions = await app(101).call('subscriptions { status package { id name features { id } } }')
     expect(subscriptions).toHaveLength(202)
     expect(new Set(subscriptions.map((s: object) => JSON.stringify(s)))).toEqual(
       new Set(

@@ -9,7 +9,8 @@ import { rowsOf } from '../harness/database.ts'
 import { exampleCalls, replacements } from '../harness/example-calls.ts'
 import { furnish } from '../harness/furnished.ts'
 import { sessionCookie } from '../harness/import.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 
 // PostgreSQL cannot store NUL in text. Every string that a caller can send is replaced by one that contains it, in calls
@@ -18,20 +19,17 @@ import { watchStatements } from '../harness/statements.ts'
 
 const NUL = 'a\u0000b'
 
-let server: TestServer
+const server = shared(startTestServer)
 let subscription: string
 let user: Client
 let cookie: string
 const carried: string[] = []
 let stopWatching = () => {}
 beforeAll(async () => {
-  server = await startTestServer()
   await furnish(server)
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
   subscription = subscriptions[0].id
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'ann' })
   user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
   cookie = await sessionCookie(server)
   stopWatching = watchStatements(({ text, values }) => {
@@ -41,7 +39,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   stopWatching()
-  await server?.stop()
 })
 
 /** What was sent to PostgreSQL with NUL in it since the last time. */

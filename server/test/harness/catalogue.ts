@@ -23,11 +23,9 @@ export async function publishPackage(
   const { features } = await admin.data('{ features { id } }')
   const known = new Set(features.map((feature: { id: string }) => feature.id))
   for (const feature of Object.keys(grants).filter((name) => !known.has(name))) {
-    await admin.data('mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }', {
-      input: { id: feature, name: feature, type: 'CONSUMABLE' },
-    })
+    await admin.call('createFeature', { input: { id: feature, name: feature, type: 'CONSUMABLE' } })
   }
-  await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
+  await admin.call('createPackage', {
     input: {
       id,
       name: id,
@@ -35,10 +33,7 @@ export async function publishPackage(
       features: Object.entries(grants).map(([feature, entitlement]) => ({ id: feature, entitlement })),
     },
   })
-  await dashboard.data(
-    'mutation ($appId: String!, $id: String!) { publishPackage(appId: $appId, id: $id) { status } }',
-    { appId, id },
-  )
+  await dashboard.call('publishPackage', { appId, id })
 }
 
 export async function createUsers(admin: Client, ids: readonly string[]): Promise<void> {

@@ -58,16 +58,16 @@ export async function openCellServers(creating = createPlainDatabase()): Promise
     cellsWith,
     cellsOfUser: (id) => cellsWith('users', `app_id = 'default' and id = '${id}'`),
     async record(client, userId, delta = 1) {
-      const { recordUsage } = await client.data(
-        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { consumption { used } } }',
-        { input: { userId, featureId: 'call', delta } },
-      )
+      const recordUsage = await client.call('recordUsage { consumption { used } }', {
+        input: { userId, featureId: 'call', delta },
+      })
       return recordUsage.consumption.used
     },
     async usedBy(client, userId) {
-      const { canUseFeature } = await client.data(
-        `{ canUseFeature(userId: "${userId}", featureId: "call") { consumption { used } } }`,
-      )
+      const canUseFeature = await client.call('canUseFeature { consumption { used } }', {
+        userId,
+        featureId: 'call',
+      })
       return canUseFeature.consumption.used
     },
     async spread(cells) {

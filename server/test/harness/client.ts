@@ -1,3 +1,5 @@
+import { documentOf } from './documents.ts'
+
 export interface WireError {
   message: string
   locations: { line: number; column: number }[]
@@ -50,6 +52,14 @@ export class Client {
     if (answer.errors) throw new Error(`unexpected errors: ${JSON.stringify(answer.errors)} for ${query}`)
     if (!answer.data) throw new Error(`no data for ${query}`)
     return answer.data
+  }
+
+  /** The result of one operation: `call('user { name }', { id })`. The selection may be left out. */
+  async call(operation: string, args: Variables = {}): Promise<Data[string]> {
+    const [field = '', ...selection] = operation.split(/(?= )/)
+    const names = Object.keys(args).filter((name) => args[name] !== undefined)
+    const document = documentOf(new URL(this.#url).pathname, field, selection.join(''), names)
+    return (await this.data(document, args))[field]
   }
 
   /** The one error of an answer that has one. */

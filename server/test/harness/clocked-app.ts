@@ -21,74 +21,51 @@ export async function clockedApp(server: TestServer) {
     ...app,
     /** Moves the clock; returns where it stands then. */
     async advance(to: string): Promise<string> {
-      const { advanceClock } = await dashboard.data(
-        'mutation ($id: String!, $to: String!) { advanceClock(appId: $id, to: $to) { now } }',
-        { id, to },
-      )
-      return advanceClock.now
+      return (await dashboard.call('advanceClock { now }', { appId: id, to })).now
     },
 
     /** Returns the ids of the subscriptions. */
     async subscribe(...packageIds: string[]): Promise<string[]> {
-      const { subscribe } = await admin.data(
-        'mutation ($packageIds: [String!]!) { subscribe(userId: "ann", packageIds: $packageIds) { id } }',
-        { packageIds },
-      )
+      const subscribe = await admin.call('subscribe { id }', { userId: 'ann', packageIds })
       return subscribe.map((subscription: Data) => subscription.id)
     },
 
     async cancel(subscription: string | undefined, when: 'now' | 'at period end'): Promise<Data> {
-      const { cancelSubscription } = await dashboard.data(
-        `mutation ($id: String!, $subscription: String!, $atPeriodEnd: Boolean!) {
-          cancelSubscription(appId: $id, id: $subscription, atPeriodEnd: $atPeriodEnd) { status cancelAt cancelledAt }
-        }`,
-        { id, subscription, atPeriodEnd: when === 'at period end' },
-      )
-      return cancelSubscription
+      return dashboard.call('cancelSubscription { status cancelAt cancelledAt }', {
+        appId: id,
+        id: subscription,
+        atPeriodEnd: when === 'at period end',
+      })
     },
 
     async keep(subscription: string | undefined): Promise<Data> {
-      const { keepSubscription } = await admin.data(
-        'mutation ($id: String!) { keepSubscription(id: $id) { status cancelAt cancelledAt } }',
-        { id: subscription },
-      )
-      return keepSubscription
+      return admin.call('keepSubscription { status cancelAt cancelledAt }', { id: subscription })
     },
 
     /** Subscriptions as `[package, status, cancelAt, cancelledAt]`, oldest first. */
     async subscriptions(): Promise<(string | null)[][]> {
-      const { subscriptions } = await admin.data(
-        '{ subscriptions(userId: "ann") { package { id } status cancelAt cancelledAt } }',
-      )
+      const subscriptions = await admin.call('subscriptions { package { id } status cancelAt cancelledAt }', {
+        userId: 'ann',
+      })
       return subscriptions.map((s: Data) => [s.package.id, s.status, s.cancelAt, s.cancelledAt])
     },
 
     async use(delta: number, featureId = 'call'): Promise<void> {
-      const { recordUsage } = await admin.data(
-        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason } }',
-        { input: { userId: 'ann', featureId, delta } },
-      )
+      const recordUsage = await admin.call('recordUsage { recorded reason }', {
+        input: { userId: 'ann', featureId, delta },
+      })
       if (!recordUsage.recorded) throw new Error(recordUsage.reason)
     },
 
     async reasonCode(featureId = 'call'): Promise<string> {
-      const { canUseFeature } = await admin.data(
-        'query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { reasonCode } }',
-        { featureId },
-      )
-      return canUseFeature.reasonCode
+      return (await admin.call('canUseFeature { reasonCode }', { userId: 'ann', featureId })).reasonCode
     },
 
     /** The current and the past periods, each as `[start, end, used]`. */
     async showUsage(featureId = 'call'): Promise<{ current: unknown[] | null; past: unknown[][] }> {
-      const { showUsage } = await admin.data(
-        `query ($featureId: String!) {
-          showUsage(userId: "ann", featureId: $featureId) {
-            current { periodStart periodEnd consumption { used } }
-            past { periodStart periodEnd consumption { used } }
-          }
-        }`,
-        { featureId },
+      const showUsage = await admin.call(
+        'showUsage { current { periodStart periodEnd consumption { used } } past { periodStart periodEnd consumption { used } } }',
+        { userId: 'ann', featureId },
       )
       const row = (p: Data) => [p.periodStart, p.periodEnd, p.consumption.used]
       return { current: showUsage.current && row(showUsage.current), past: showUsage.past.map(row) }

@@ -29,7 +29,7 @@ export async function makeMany({ admin, dashboard }: Pick<TestServer, 'admin' | 
     named('f', MANY),
     (id) => `createFeature(input: { id: "${id}", name: "F", type: CONSUMABLE })`,
   )
-  await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
+  await admin.call('createPackage', {
     input: {
       id: 'plan',
       name: 'Plan',
@@ -48,7 +48,5 @@ export async function makeMany({ admin, dashboard }: Pick<TestServer, 'admin' | 
   )
   await forEach(admin, named('u', MANY), (id) => `createUser(input: { id: "${id}" })`)
   await forEach(admin, named('u', MANY), (id) => `subscribe(userId: "${id}", packageIds: ["plan"])`)
-  await admin.data('mutation ($ids: [String!]!) { subscribe(userId: "u1", packageIds: $ids) { id } }', {
-    ids: named('a', MANY),
-  })
+  await admin.call('subscribe', { userId: 'u1', packageIds: named('a', MANY) })
 }

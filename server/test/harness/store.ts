@@ -3,7 +3,7 @@ import { placesIn } from '../../src/store/cells/cell-places.ts'
 import { Cells } from '../../src/store/cells/cells.ts'
 import { openPool, type Pool, type PoolOptions } from '../../src/store/connection/database.ts'
 import type { HomeDb, UserTx } from '../../src/store/connection/places.ts'
-import type { CounterRef } from '../../src/store/usage/usage-moves.ts'
+import type { Basis, CounterRef } from '../../src/store/usage/usage-moves.ts'
 import { writingByHand } from './cells-by-hand.ts'
 import { createDatabase } from './database.ts'
 import { inOneCell } from './one-cell.ts'
@@ -50,3 +50,15 @@ export const inItsPlace = (db: HomeDb): UserTx => db as unknown as UserTx
 
 /** How the statements of one schema refer to the row of a counter. */
 export const counterAt = (ctid: string): CounterRef => ctid as unknown as CounterRef
+
+/** What usage of this user is decided by now. */
+export async function basisOf(db: HomeDb, appId: string, uid: number): Promise<Basis> {
+  const { rows } = await db.query<{ version: number; tid: string; xmin: string }>(
+    `select app.version, u.ctid::text as tid, u.xmin::text from app join users u on u.app_id = app.id
+     where app.id = $1 and u.uid = $2`,
+    [appId, uid],
+  )
+  if (!rows[0]) throw new Error(`the app ${appId} has no user ${uid}`)
+  const { version, tid, xmin } = rows[0]
+  return { version, user: { tid, version: xmin }, since: 0, until: null }
+}

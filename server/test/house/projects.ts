@@ -9,6 +9,7 @@ const UNIT_FILES = [
   'sdk/test/pulse.test.ts',
   'sdk/test/queue-alone.test.ts',
   'sdk/test/stale-checks.test.ts',
+  'server/test/house/bench.test.ts',
   'server/test/house/docs.test.ts',
   'server/test/graphql/document-cost.test.ts',
   'server/test/house/licences.test.ts',

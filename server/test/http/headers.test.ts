@@ -1,31 +1,28 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openSandboxShop, type SandboxShop } from '../billing/sandbox-shop.ts'
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { freePort } from '../harness/free-port.ts'
 import { exchange, post } from '../harness/raw.ts'
 import { API_KEY, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const PUBLIC = 'https://tollgate.example.com'
 const TOKEN = 'a token for the metrics'
 
-let plain: TestServer
-let secure: TestServer
+const plain = shared(startTestServer)
+const secure = shared(async () =>
+  startTestServer({
+    databaseUrl: plain.databaseUrl,
+    env: { TOLLGATE_PUBLIC_URL: PUBLIC, PORT: await freePort(), TOLLGATE_METRICS_TOKEN: TOKEN },
+  }),
+)
 let shop: SandboxShop
 let checkout: string
 beforeAll(async () => {
-  plain = await startTestServer()
-  secure = await startTestServer({
-    databaseUrl: plain.databaseUrl,
-    env: { TOLLGATE_PUBLIC_URL: PUBLIC, PORT: await freePort(), TOLLGATE_METRICS_TOKEN: TOKEN },
-  })
   shop = await openSandboxShop(plain)
   checkout = new URL(await shop.link('plan', null)).pathname
-})
-afterAll(async () => {
-  await secure?.stop()
-  await plain?.stop()
 })
 
 interface Got {

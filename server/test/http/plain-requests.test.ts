@@ -1,12 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { readPlainHead } from '../../src/http/plain-request.ts'
 import { ODD_REQUEST } from '../harness/odd-requests.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { closing, exchange, listening, openSocket, post } from '../harness/raw.ts'
-import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 /** What a reader made of one request. */
 interface Seen {
@@ -83,15 +84,13 @@ const CREATE = (id: string) =>
   JSON.stringify({ query: `mutation { createUser(input: { id: "${id}" }) { id } }` })
 
 describe('the service', () => {
-  let server: TestServer
+  const server = shared(startTestServer)
   beforeAll(async () => {
-    server = await startTestServer()
     const names = Array.from({ length: 150 }, (_, i) => `u${i}: createUser(input: { id: "u${i}" }) { id }`)
     for (let i = 0; i < names.length; i += 50) {
       await server.admin.data(`mutation { ${names.slice(i, i + 50).join(' ')} }`)
     }
   })
-  afterAll(() => server.stop())
 
   /** Sends the pieces one after the other, each in a packet of its own; returns what came back in all. */
   async function send(pieces: string[], answers: number): Promise<string[]> {

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/settings/config.ts'
 import { type Answer, Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { movable } from '../harness/clocks.ts'
-import { API_KEY, adminClient, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, adminClient, OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 /** So slow that nothing flows in while a test runs. */
 const SLOW = {
@@ -16,7 +17,7 @@ const SLOW = {
 }
 
 const time = movable()
-let server: TestServer
+const server = shared(() => startTestServer({ env: SLOW, clocks: { monotonic: time.monotonic } }))
 let addresses = 0
 
 /** A caller from an address of its own, through a proxy. */
@@ -34,23 +35,12 @@ const codeOf = ({ errors }: Answer): string => errors?.[0]?.extensions.code ?? '
 async function tokenOf(user: string): Promise<string> {
   const admin = adminClient(server.url, await newKey())
   await admin.data(`mutation { createUser(input: {id: "${user}"}) { id } }`)
-  const { generateUserToken } = await admin.data(
-    `mutation { generateUserToken(userId: "${user}") { token } }`,
-  )
-  return generateUserToken.token
+  return (await admin.call('generateUserToken { token }', { userId: user })).token
 }
 
 async function newKey(): Promise<string> {
-  const { createApiKey } = await server.dashboard.data(
-    'mutation { createApiKey(appId: "default", name: "test") { secret } }',
-  )
-  return createApiKey.secret
+  return (await server.dashboard.call('createApiKey { secret }', { appId: 'default', name: 'test' })).secret
 }
-
-beforeAll(async () => {
-  server = await startTestServer({ env: SLOW, clocks: { monotonic: time.monotonic } })
-})
-afterAll(() => server?.stop())
 
 describe('gap: rate limits of a key', () => {
   it('say what is left, and refuse with 200, RATE_LIMITED and when to retry', async () => {
@@ -127,9 +117,7 @@ describe('gap: rate limits of a user', () => {
   })
 
   it('can be read by pages of the origins that the app allows', async () => {
-    await server.dashboard.data(
-      'mutation { setOrigins(appId: "default", origins: ["https://shop.example.com"]) { id } }',
-    )
+    await server.dashboard.call('setOrigins', { appId: 'default', origins: ['https://shop.example.com'] })
     const page = new Client(`${server.url}/client/graphql`, {
       Authorization: await tokenOf('cleo'),
       Origin: 'https://shop.example.com',
@@ -169,14 +157,13 @@ describe('gap: rate limits of an address', () => {
   })
 
   it('forget the good name of a key that is revoked', async () => {
-    const { createApiKey } = await server.dashboard.data(
-      'mutation { createApiKey(appId: "default", name: "short-lived") { id secret } }',
-    )
+    const createApiKey = await server.dashboard.call('createApiKey { id secret }', {
+      appId: 'default',
+      name: 'short-lived',
+    })
     const client = from(adminClient(server.url, createApiKey.secret))
     expect(codeOf(await asked(client))).toBe('ok')
-    await server.dashboard.data(
-      `mutation { revokeApiKey(appId: "default", id: "${createApiKey.id}") { id } }`,
-    )
+    await server.dashboard.call('revokeApiKey', { appId: 'default', id: createApiKey.id })
     const codes: string[] = []
     for (let i = 0; i < 8; i++) codes.push(codeOf(await asked(client, '{ users(first: 1) { id } }')))
     expect(codes.at(0)).toBe('UNAUTHENTICATED')

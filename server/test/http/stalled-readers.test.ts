@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
   const metadata = { pad: 'x'.repeat(METADATA_BYTES) }
   for (let i = 0; i < FEATURES; i++) {
-    await first.admin.data('mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }', {
+    await first.admin.call('createFeature', {
       input: { id: `f${i}`, name: 'F', type: 'BINARY', metadata },
     })
   }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { prune, type Retention } from '../../src/operations/upkeep/prune.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { lookUpKeys, type Pool } from '../../src/store/connection/database.ts'
@@ -8,8 +8,9 @@ import { createDatabase, rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { planOf } from '../harness/plans.ts'
 import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
-import { openStore, type TestStore } from '../harness/store.ts'
+import { openStore } from '../harness/store.ts'
 
 const DAY = 86_400
 const NOTHING: Retention = {
@@ -34,18 +35,14 @@ const ALL: Retention = {
 }
 const never = new AbortController().signal
 
-let database: TestStore
+const database = shared(() => openStore({ max: 3 }))
 let pool: Pool
 beforeAll(async () => {
-  database = await openStore({ max: 3 })
   pool = database.pool
   await pool.query(`insert into app (id, name) values ('a', 'A'), ('b', 'B')`)
   await pool.query(`insert into feature (app_id, id, name, type, metadata)
     values ('a', 'f', 'F', 'BINARY', '{}'), ('b', 'f', 'F', 'BINARY', '{}')`)
   await pool.query(`insert into billing_template (app_id, id, name) values ('a', 't', 'T')`)
-})
-afterAll(async () => {
-  await database?.close()
 })
 beforeEach(() =>
   pool.query(

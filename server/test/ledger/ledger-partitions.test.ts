@@ -28,7 +28,7 @@ import type { Undo } from '../../src/tools/backup/reach-database.ts'
 import { ledgerTool } from '../../src/tools/ledger-tools.ts'
 import { createDatabase, directly } from '../harness/database.ts'
 import { retirePartition } from '../harness/retire-partition.ts'
-import { counterAt, inItsPlace } from '../harness/store.ts'
+import { basisOf, counterAt, inItsPlace } from '../harness/store.ts'
 
 // A counter equals the sums of the partitions that were retired plus the entries of the others, at every moment, whatever
 // is recorded, opened, retired, deleted or killed meanwhile.
@@ -51,8 +51,17 @@ async function poolOn(make: typeof createDatabase): Promise<Pool & { url: string
     silent,
   )
   cleanups.push(database.drop, () => pool.end())
+  await pool.query(`insert into app (id, name) values ('a', 'A') on conflict do nothing`)
+  for (let uid = 1; uid < 20; uid++) await createUser(pool, uid)
   return Object.assign(pool, { url: directly(database.url) })
 }
+
+const createUser = (pool: Pool, uid: number) =>
+  pool.query(
+    `insert into users (app_id, uid, id, metadata) overriding system value values ('a', $1::bigint, 'user-' || $1::bigint, '{}')
+     on conflict do nothing`,
+    [uid],
+  )
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
@@ -72,9 +81,10 @@ async function record(tx: Tx, userUid: number, featureId: string, becomes: (used
   const to = becomes(from ?? 0)
   const delta = to - (from ?? 0)
   const entries = [{ action: 'ADD', delta, used: to, recordedAt: START } as const]
+  const basis = await basisOf(tx, 'a', userUid)
   const done = await writeUsage(
     tx,
-    [{ key, ref: counterAt(rows[0]?.place ?? ''), from, to, entries, receipts: [] }],
+    [{ key, ref: counterAt(rows[0]?.place ?? ''), basis, from, to, entries, receipts: [] }],
     [],
   )
   return done.size > 0
@@ -225,7 +235,6 @@ describe('retiring', () => {
   it('keeps every counter equal to its sums and entries, whatever happens when', async () => {
     const pool = await poolOn(createDatabase)
     const path = await folder()
-    await pool.query(`insert into app (id, name) values ('a', 'A')`)
     const expected: Record<string, number> = {}
     let archives = 0
     let kills = 0
@@ -251,6 +260,11 @@ describe('retiring', () => {
       },
       { weight: 1, arbitrary: fc.record({ what: fc.constant('sample' as const), late: fc.boolean() }) },
     )
+    // Random steps alone may archive nothing, or kill nobody.
+    const add = { what: 'record', uid: 1, feature: 'f', set: null, add: 1 } as const
+    const archived = { what: 'retire', file: true, statements: 1_000 } as const
+    const killed = { ...archived, statements: 3 }
+    const first = [add, { what: 'open' } as const, archived, add, { what: 'open' } as const, killed]
     const retire = async (by: Pool, file: boolean) => {
       const [block] = await blocksToRetire(pool, 0)
       if (block === undefined) return
@@ -294,6 +308,7 @@ describe('retiring', () => {
             await attempt
           } else {
             // A user of the sample goes with all usage, also while a partition with it is being retired.
+            await createUser(pool, 7)
             await recording(pool, (tx) => record(tx, 7, 'f', (used) => used + 1))
             await pool.query(
               `insert into sample_item (app_id, kind, id) values ('a', 'user', '7') on conflict do nothing`,
@@ -308,7 +323,7 @@ describe('retiring', () => {
           expect(await usedBy(pool)).toEqual(expected)
         }
       }),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true, examples: [[first]] },
     )
     expect(archives).toBeGreaterThan(0)
     expect(kills).toBeGreaterThan(0)
@@ -367,7 +382,7 @@ describe('an archive', () => {
       { userUid: 2, seq: 3, delta: -2, used: 0, resetPeriod: 'NEVER' },
       { entries: '3', delta: '1' },
     ])
-    expect(Date.parse(lines[1].recordedAt)).toBe(START)
+    expect(Date.now() - Date.parse(lines[1].recordedAt)).toBeLessThan(3_600_000)
   })
 
   it('is used again by the next attempt if it is the same, and never replaced', async () => {
@@ -416,8 +431,7 @@ describe('npm run ledger', () => {
   beforeAll(async () => {
     pool = await poolOn(createDatabase)
     path = join(await folder(), 'archives')
-    await pool.query(`insert into app (id, name) values ('a', 'A')`)
-    await pool.query(`insert into users (app_id, id, metadata) values ('a', 'ann', '{}'), ('a', 'bob', '{}')`)
+    await pool.query(`update users set id = case uid when 1 then 'ann' else 'bob' end where uid in (1, 2)`)
     for (const block of [1, 2]) {
       await recording(pool, async (tx) => {
         for (const uid of [1, 2]) await record(tx, uid, 'f', (used) => used + 10 * block + uid)

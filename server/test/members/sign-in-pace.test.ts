@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { takeTry } from '../../src/store/members/sign-in-pace.ts'
-import { openStore, type TestStore } from '../harness/store.ts'
+import { shared } from '../harness/shared.ts'
+import { openStore } from '../harness/store.ts'
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 5, 1)
 const PACE = { tries: 3, everyMs: MINUTE }
 
-let store: TestStore
-beforeAll(async () => {
-  store = await openStore()
-})
-afterAll(() => store?.close())
+const store = shared(openStore)
 
 const tries = async (source: string, now: number, count: number): Promise<number[]> => {
   const waits: number[] = []

@@ -1,27 +1,19 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SESSION_SECONDS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 import { Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { exampleCalls } from '../harness/example-calls.ts'
 import { freePort } from '../harness/free-port.ts'
-import {
-  API_KEY,
-  adminClient,
-  createApp,
-  OWNER,
-  startTestServer,
-  type TestServer,
-} from '../harness/server.ts'
+import { API_KEY, adminClient, createApp, OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let visitor: Client
 beforeAll(async () => {
-  server = await startTestServer()
   visitor = dashboardClient(server.url)
 })
-afterAll(() => server?.stop())
 
 const SIGN_IN =
   'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }'
@@ -205,9 +197,9 @@ describe('spec §5: API keys', () => {
     const admin = adminClient(server.url, key.secret)
     expect(await admin.data('{ features { id } }')).toEqual({ features: [] })
 
-    const { apiKeys } = await server.dashboard.data(
-      '{ apiKeys(appId: "keys") { id name prefix createdAt revokedAt } }',
-    )
+    const apiKeys = await server.dashboard.call('apiKeys { id name prefix createdAt revokedAt }', {
+      appId: 'keys',
+    })
     expect(apiKeys).toContainEqual({
       id: key.id,
       name: 'key',

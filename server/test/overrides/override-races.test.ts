@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { askFast } from '../harness/burst.ts'
 import { createUsers } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants, on two processes at once: usage never passes the highest limit that was in force meanwhile; once a limit
 // is answered, nothing new is recorded beyond it; no override is lost.
@@ -12,16 +13,14 @@ const RECORD = `mutation ($input: CreateUsageEventInput!) {
   recordUsage(input: $input) { recorded consumption { used } }
 }`
 
-let servers: Servers
+const servers = shared(() => openServers(2, { TOLLGATE_REQUEST_TIMEOUT_MS: '60000' }))
 beforeAll(async () => {
-  servers = await openServers(2, { TOLLGATE_REQUEST_TIMEOUT_MS: '60000' })
   await servers.app.admin.data(
     `mutation { ${['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
       .map((id) => `${id}: createFeature(input: { id: "${id}", name: "F", type: CONSUMABLE }) { id }`)
       .join(' ')} }`,
   )
 })
-afterAll(() => servers.close())
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
@@ -78,10 +77,7 @@ describe('gap: overrides under race', () => {
         ),
       )
       expect(answers.filter(({ errors }) => errors)).toEqual([])
-      const { overrides } = await servers.app.admin.data(
-        'query ($userId: String!) { overrides(userId: $userId) { featureId limit } }',
-        { userId },
-      )
+      const overrides = await servers.app.admin.call('overrides { featureId limit }', { userId })
       const kept = overrides.map(({ featureId, limit }: Data) => `${featureId} ${limit}`).sort()
       expect(kept).toEqual(features.map((featureId, i) => `${featureId} ${i}`))
     }

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import { Client, type Data, type Variables } from '../harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
 import { rowsOf } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 
 // Invariants: an override wins over packages, whatever happens to them, until the millisecond of its expiry; setting
@@ -24,12 +25,8 @@ const RECORD = `mutation ($input: CreateUsageEventInput!) {
   recordUsage(input: $input) { recorded reason consumption { budget used } }
 }`
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 
 const start = midnight('2091-03-10')
 
@@ -51,12 +48,7 @@ async function set(featureId: string, mode: string, more: Variables = {}): Promi
 }
 
 const remove = async (featureId: string): Promise<Data | null> =>
-  (
-    await app.admin.data(
-      'mutation ($featureId: String!) { removeOverride(userId: "ann", featureId: $featureId) { mode limit } }',
-      { featureId },
-    )
-  ).removeOverride
+  await app.admin.call('removeOverride { mode limit }', { userId: 'ann', featureId })
 
 const list = async (): Promise<Data[]> =>
   (await app.admin.data('{ overrides(userId: "ann") { featureId mode limit } }')).overrides
@@ -388,9 +380,7 @@ it('gap: the note is never shown to the user', async () => {
   const note = 'they threatened to leave'
   await set('seat', 'REPLACE', { limit: 3, reason: note })
   await set('audit', 'DENY', { reason: note })
-  const { generateUserToken } = await app.admin.data(
-    'mutation { generateUserToken(userId: "ann") { token } }',
-  )
+  const generateUserToken = await app.admin.call('generateUserToken { token }', { userId: 'ann' })
   const page = new Client(`${server.url}/client/graphql`, {
     Authorization: `Bearer ${generateUserToken.token}`,
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop, SUCCESS } from '../billing/sandbox-shop.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
@@ -6,16 +6,13 @@ import type { Data } from '../harness/client.ts'
 import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // A user who leaves traces in every table that can have any is deleted, and everything is searched for them.
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
 
 const sql = <Row extends Data>(text: string, values: unknown[] = []) =>
   rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
@@ -105,18 +102,14 @@ async function leaveTraces(): Promise<string> {
   const { admin, dashboard, id: appId } = shop
   const { id, formerId, name, email, formerEmail, metadata, billingId, override } = TEXTS
   const keyed = (key: string) => admin.with({ 'Idempotency-Key': key })
-  await keyed('create').data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
+  await keyed('create').call('createUser', {
     input: { id: formerId, name, email: formerEmail, metadata: { note: metadata } },
   })
   // Refusals quote what they refuse.
   await keyed('taken').error(`mutation { createUser(input: { id: "${formerId}" }) { id } }`)
   await keyed('unknown').error(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
-  await dashboard.data(
-    `mutation { updateUser(appId: "${appId}", id: "${formerId}", input: { id: "${id}" }) { id } }`,
-  )
-  await dashboard.data(
-    `mutation { updateUser(appId: "${appId}", id: "${id}", input: { billingId: "${billingId}" }) { id } }`,
-  )
+  await dashboard.call('updateUser', { appId, id: formerId, input: { id } })
+  await dashboard.call('updateUser', { appId, id, input: { billingId } })
 
   const csv = `id,email,billingId\n${id},${email},\nann,,${billingId}\n${formerId},x@example.com,\n`
   expect(await upload(server, await sessionCookie(server), { app: appId }, csv)).toMatchObject({
@@ -135,15 +128,17 @@ async function leaveTraces(): Promise<string> {
   const [, plan] = await shop.billed(id)
   await shop.cancel(plan?.id, true)
   await shop.keep(plan?.id)
-  await admin.data(
-    `mutation { generateSubscriptionLink(userId: "${id}", templateId: "pro", successUrl: "${SUCCESS}?who=${id}",
-      cancelUrl: "${SUCCESS}") { url } }`,
-  )
+  await admin.call('generateSubscriptionLink', {
+    userId: id,
+    templateId: 'pro',
+    successUrl: `${SUCCESS}?who=${id}`,
+    cancelUrl: SUCCESS,
+  })
   await keyed('extra').data(`mutation { subscribe(userId: "${id}", packageIds: ["extra"]) { userId } }`)
   for (const key of [`usage of ${id}`, 'unnamed']) {
-    await admin.data(
-      `mutation { recordUsage(input: { userId: "${id}", featureId: "call", delta: 2, idempotencyKey: "${key}" }) { recorded } }`,
-    )
+    await admin.call('recordUsage', {
+      input: { userId: id, featureId: 'call', delta: 2, idempotencyKey: key },
+    })
   }
   await dashboard.data(
     `mutation { recordUsage(appId: "${appId}", input: { userId: "${id}", featureId: "call", delta: 1 }) { recorded }
@@ -151,12 +146,9 @@ async function leaveTraces(): Promise<string> {
   )
   // Shows the latest usage, and so has it written.
   await dashboard.data(`{ latestEvents(appId: "${appId}") { text } }`)
-  await keyed('override').data(
-    'mutation ($input: OverrideInput!) { setOverride(input: $input) { reason } }',
-    {
-      input: { userId: id, featureId: 'call', mode: 'ADD', limit: 5, reason: override },
-    },
-  )
+  await keyed('override').call('setOverride', {
+    input: { userId: id, featureId: 'call', mode: 'ADD', limit: 5, reason: override },
+  })
 
   // What is on its way when she is deleted: a job for later, and an event of the sandbox that nobody has fetched.
   const [paid] = await sql<{ ref: string }>(
@@ -175,10 +167,7 @@ async function leaveTraces(): Promise<string> {
       data: { object: { object: 'subscription', id: paid?.ref, customer: billingId } },
     }),
   ])
-  const { generateUserToken } = await keyed('token').data(
-    `mutation { generateUserToken(userId: "${id}") { token } }`,
-  )
-  return generateUserToken.token
+  return (await keyed('token').call('generateUserToken { token }', { userId: id })).token
 }
 
 const usage = (appId: string) =>

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from '../billing/sandbox-shop.ts'
 import type { Data } from '../harness/client.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
-let server: TestServer
+const server = shared(startTestServer)
 let shop: SandboxShop
 beforeAll(async () => {
-  server = await startTestServer()
   shop = await openSandboxShop(server)
 })
-afterAll(() => server?.stop())
 
 const EXPORT = 'query ($id: String!, $after: String) { exportUser(id: $id, after: $after) }'
 
@@ -28,11 +27,8 @@ describe('gap: exportUser', () => {
     await upload(server, await sessionCookie(server), { app: appId, import: 'one' }, csv)
     await shop.buy('plan', 'anna')
     await shop.buy('plan', 'bob')
-    await dashboard.data(`mutation { recordUsage(appId: "${appId}",
-      input: { userId: "anna", featureId: "call", delta: 3 }) { recorded } }`)
-    await admin.data(
-      'mutation { recordUsage(input: { userId: "bob", featureId: "call", delta: 1 }) { recorded } }',
-    )
+    await dashboard.call('recordUsage', { appId, input: { userId: 'anna', featureId: 'call', delta: 3 } })
+    await admin.call('recordUsage', { input: { userId: 'bob', featureId: 'call', delta: 1 } })
     await jobsDone(server.databaseUrl)
 
     const { exportUser } = await admin.data(EXPORT, { id: 'anna' })
@@ -82,9 +78,7 @@ describe('gap: exportUser', () => {
     // A row that is not applied still shows what there was.
     await admin.data('mutation { createUser(input: { id: "payer", billingId: "cus_payer" }) { id } }')
     await upload(server, cookie, { app: appId, import: 'three' }, 'id,billingId\ncat,cus_payer\n')
-    await dashboard.data(
-      `mutation { updateUser(appId: "${appId}", id: "cat", input: { id: "former" }) { id } }`,
-    )
+    await dashboard.call('updateUser', { appId, id: 'cat', input: { id: 'former' } })
     await admin.data('mutation { createUser(input: { id: "cat" }) { id } }')
     const { exportUser } = await admin.data(EXPORT, { id: 'cat' })
     expect(exportUser.importRows).toEqual([])

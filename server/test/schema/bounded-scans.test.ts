@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { keepPayments } from '../../src/store/billing/payments.ts'
 import { newestSubscribers } from '../../src/store/subscriptions/subscribers.ts'
 import {
@@ -8,16 +8,16 @@ import {
 } from '../../src/store/subscriptions/subscription-list.ts'
 import { usersWithOverride } from '../../src/store/users/overrides.ts'
 import { countUsers, usersWithoutPlan } from '../../src/store/users/user-list.ts'
-import { openStoreInCell, type TestStore } from '../harness/store.ts'
+import { shared } from '../harness/shared.ts'
+import { openStoreInCell } from '../harness/store.ts'
 
 // A page looks at so many rows and no more, and the next one goes on right there: nobody is passed over.
 
 const NOW = 1_800_000_000_000
 const LAST = Number.MAX_SAFE_INTEGER
 
-let store: TestStore
+const store = shared(openStoreInCell)
 beforeAll(async () => {
-  store = await openStoreInCell()
   const { pool } = store
   await pool.query(`insert into app (id, name) values ('shop', 'Shop')`)
   await pool.query(`insert into package (app_id, id, name, is_addon, metadata, updated_at)
@@ -32,7 +32,6 @@ beforeAll(async () => {
       case when id in ('u2', 'u5') then '2021-01-01Z'::timestamptz end
     from users order by uid`)
 })
-afterAll(() => store?.close())
 
 /** What all pages have, and how many there are. */
 async function walk<Row>(

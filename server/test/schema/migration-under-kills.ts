@@ -53,9 +53,10 @@ export async function fillVersions({ nodes, sql, subscriptions }: Migrated): Pro
 
 /** How many have each version, as `{ 1: 50000, 2: 0 }`. */
 async function heldIn(dashboard: Client): Promise<Record<number, number>> {
-  const { packageVersions } = await dashboard.data(
-    '{ packageVersions(appId: "default", packageId: "many") { versions { version held } } }',
-  )
+  const packageVersions = await dashboard.call('packageVersions { versions { version held } }', {
+    appId: 'default',
+    packageId: 'many',
+  })
   return Object.fromEntries(packageVersions.versions.map((v: Data) => [v.version, v.held]))
 }
 
@@ -108,8 +109,9 @@ export async function migrateAndKill(migrated: Migrated, key: string, random: nu
 
 /** The migrations that were not undone. */
 async function standing(dashboard: Client): Promise<string[]> {
-  const { packageVersions } = await dashboard.data(
-    '{ packageVersions(appId: "default", packageId: "many") { migrations { id undoneAt } } }',
-  )
+  const packageVersions = await dashboard.call('packageVersions { migrations { id undoneAt } }', {
+    appId: 'default',
+    packageId: 'many',
+  })
   return packageVersions.migrations.filter((m: Data) => m.undoneAt === null).map((m: Data) => m.id)
 }

@@ -18,7 +18,8 @@ import { exampleCalls } from '../harness/example-calls.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { makeMany } from '../harness/many.ts'
 import { type Access, planOf } from '../harness/plans.ts'
-import { adminClient, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { adminClient, OWNER, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { type Statement, watchStatements } from '../harness/statements.ts'
 import { inItsPlace, openTestPool } from '../harness/store.ts'
 import { GROWTH, growthOf } from './growth.ts'
@@ -45,11 +46,10 @@ const GROWING = [
   'users',
 ]
 
-let server: TestServer
+const server = shared(startTestServer)
 let statements: Statement[]
 let explain: pg.Client
 beforeAll(async () => {
-  server = await startTestServer()
   await makeMany(server)
   statements = await everyStatement()
   explain = new pg.Client({
@@ -67,7 +67,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await explain?.end()
-  await server.stop()
 })
 
 /** Calls every operation there is, and what runs beside them, and notes what goes to the database. */
@@ -78,9 +77,7 @@ async function everyStatement(): Promise<Statement[]> {
     return undefined
   })
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
-  const { generateUserToken } = await server.admin.data(
-    'mutation { generateUserToken(userId: "u2") { token } }',
-  )
+  const generateUserToken = await server.admin.call('generateUserToken { token }', { userId: 'u2' })
   const idOf = { feature: 'f1', package: 'a2', user: 'u2', subscription: subscriptions[0].id }
   const values = {
     userId: 'u2',

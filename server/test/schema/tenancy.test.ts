@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import * as keys from '../../src/store/apps/api-keys.ts'
 import * as apps from '../../src/store/apps/apps.ts'
 import * as removal from '../../src/store/apps/remove-app.ts'
@@ -59,7 +59,8 @@ import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
 import * as users from '../../src/store/users/users.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
-import { inItsPlace, openStoreInCell, type TestStore } from '../harness/store.ts'
+import { shared } from '../harness/shared.ts'
+import { inItsPlace, openStoreInCell } from '../harness/store.ts'
 import { allOf, furnishApp, furnishBooks, furnishTwin, UID } from './furnished-app.ts'
 
 const known = (uid: number, id: string) => ({ uid, knownAs: [{ id, from: 0, until: null }] })
@@ -435,16 +436,14 @@ const ONLY_INSERT = [
   ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId', 'readInCellOf'],
 ]
 
-let store: TestStore
+const store = shared(openStoreInCell)
 let all: unknown
 beforeAll(async () => {
-  store = await openStoreInCell()
   await furnishApp(store.pool)
   const seqs = await store.pool.query<{ seq: number }>('select seq from notice order by seq')
   ;[pending = 0, failed = 0] = seqs.rows.map(({ seq }) => seq)
   all = await allOf(store.pool, 'ours')
 })
-afterAll(() => store.close())
 
 /** What a call comes to, and what there is afterwards; then all of it is taken back. */
 async function tried(call: (db: UserTx, app: string) => Promise<unknown>, app: string) {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { encrypt } from '../../src/store/secrets/keyring.ts'
 import { Client } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 const ACCOUNT = 'source enabled keyHint webhookSecrets'
 
 describe('gap: DATABASE_URL without a master key', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer({ env: { STRIPE_SECRET_KEY: 'sk_test_1234' } })
-  })
-  afterAll(() => server?.stop())
+  const server = shared(() => startTestServer({ env: { STRIPE_SECRET_KEY: 'sk_test_1234' } }))
 
   const query = <Row extends object>(text: string, values: unknown[] = []) =>
     rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
@@ -61,9 +58,7 @@ describe('gap: DATABASE_URL without a master key', () => {
     expect(await stripeOf('earlier')).toMatchObject(account)
     await server.dashboard.data(setStripe('earlier', 'enabled: false, dropPreviousWebhookSecret: true'))
     expect(await stripeOf('earlier')).toMatchObject({ ...account, enabled: false, webhookSecrets: 1 })
-    await server.dashboard.data(
-      'mutation { removeProviderAccount(appId: "earlier", provider: "stripe") { source } }',
-    )
+    await server.dashboard.call('removeProviderAccount', { appId: 'earlier', provider: 'stripe' })
     expect(await stripeOf('earlier')).toMatchObject({ source: 'NONE', keyHint: null })
   })
 
@@ -74,9 +69,11 @@ describe('gap: DATABASE_URL without a master key', () => {
     const client = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
     expect(await client.data('{ me { id } }')).toEqual({ me: { id: 'ann' } })
     expect(await stripeOf('default')).toMatchObject({ source: 'ENVIRONMENT', enabled: true, keyHint: '1234' })
-    const { setProviderAccount } = await server.dashboard.data(
-      'mutation { setProviderAccount(appId: "default", provider: "sandbox", input: { enabled: false }) { enabled } }',
-    )
+    const setProviderAccount = await server.dashboard.call('setProviderAccount { enabled }', {
+      appId: 'default',
+      provider: 'sandbox',
+      input: { enabled: false },
+    })
     expect(setProviderAccount).toEqual({ enabled: false })
   })
 })

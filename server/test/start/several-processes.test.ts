@@ -1,32 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 
 // What one process has answered, every other process knows: no answer is ever stale.
 
 describe('two processes on one database', () => {
-  let servers: Servers
+  const servers = shared(() => openServers(2))
   beforeAll(async () => {
-    servers = await openServers(2)
     await publishPackage(servers.app, 'plan', { call: { limit: 1000 } })
     await createUsers(servers.admin(0), ['ann'])
     await servers.admin(0).data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
   })
-  afterAll(() => servers.close())
 
   const checkOn = async (process: number) => {
-    const { canUseFeature } = await servers
+    const canUseFeature = await servers
       .admin(process)
-      .data('{ canUseFeature(userId: "ann", featureId: "call") { consumption { used budget } } }')
+      .call('canUseFeature { consumption { used budget } }', { userId: 'ann', featureId: 'call' })
     return canUseFeature.consumption
   }
 
   it('gap: consistency: usage recorded by one is seen by the next check on the other', async () => {
     const { used } = await checkOn(0)
     for (let i = 1; i <= 100; i++) {
-      await servers
-        .admin(i)
-        .data('mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 1 }) { recorded } }')
+      await servers.admin(i).call('recordUsage', { input: { userId: 'ann', featureId: 'call', delta: 1 } })
       expect(await checkOn(i + 1)).toMatchObject({ used: used + i })
     }
   })
@@ -52,9 +49,9 @@ describe('two processes on one database', () => {
     }`)
     await servers.app.dashboard.data('mutation { publishPackage(appId: "default", id: "pro") { id } }')
     await servers.admin(0).data('mutation { subscribe(userId: "bob", packageIds: ["pro"]) { id } }')
-    const { canUseFeature } = await servers
+    const canUseFeature = await servers
       .admin(1)
-      .data('{ canUseFeature(userId: "bob", featureId: "export") { access reasonCode } }')
+      .call('canUseFeature { access reasonCode }', { userId: 'bob', featureId: 'export' })
     expect(canUseFeature).toEqual({ access: true, reasonCode: 'GRANTED' })
   })
 
@@ -78,17 +75,15 @@ describe('two processes on one database', () => {
   it.each(
     ASKED,
   )('spec §5.3: a key revoked through one is refused at once by the other: %s', async (query) => {
-    const { createApiKey } = await servers.app.dashboard.data(
-      'mutation { createApiKey(appId: "default", name: "short-lived") { id secret } }',
-    )
+    const createApiKey = await servers.app.dashboard.call('createApiKey { id secret }', {
+      appId: 'default',
+      name: 'short-lived',
+    })
     const other = servers.admin(1, createApiKey.secret)
     expect(await other.data('{ canUseFeature(userId: "ann", featureId: "call") { reasonCode } }')).toEqual({
       canUseFeature: { reasonCode: 'WITHIN_BUDGET' },
     })
-    await servers.app.dashboard.data(
-      'mutation ($id: String!) { revokeApiKey(appId: "default", id: $id) { id } }',
-      { id: createApiKey.id },
-    )
+    await servers.app.dashboard.call('revokeApiKey', { appId: 'default', id: createApiKey.id })
     expect((await other.error(query)).extensions.code).toBe('UNAUTHENTICATED')
     expect(await servers.admin(1).data('{ users { id } }')).not.toMatchObject({
       users: expect.arrayContaining([{ id: 'late' }]),

@@ -270,9 +270,7 @@ describe('TOLLGATE_API_KEY', () => {
       made: createApiKey(appId: "default", name: "x") { id secret }
       rotateApiKey(appId: "default", id: "environment", overlapHours: 1) { id }
     }`)
-    await dashboard.data(
-      `mutation { rotateApiKey(appId: "default", id: "${made.id}", overlapHours: 1) { id } }`,
-    )
+    await dashboard.call('rotateApiKey', { appId: 'default', id: made.id, overlapHours: 1 })
     const keys = [API_KEY, made.secret]
     for (const key of keys)
       expect(await works(await start({ ...env, TOLLGATE_API_KEY: key }), key)).toBe(true)

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type StripeStandIn, startStripe } from './stand-in.ts'
+import { shared } from '../harness/shared.ts'
+import { startStripe } from './stand-in.ts'
 
 const CLI = join(dirname(createRequire(import.meta.url).resolve('@stripe/cli/package.json')), 'bin/shim.js')
 
@@ -43,16 +44,14 @@ const TRIGGERS: [trigger: string, events?: string[]][] = [
   ['product.deleted'],
 ]
 
-let stripe: StripeStandIn
+const stripe = shared(startStripe)
 let home: string
 
 beforeAll(async () => {
-  stripe = await startStripe()
   home = await mkdtemp(join(tmpdir(), 'tollgate-stripe-cli-'))
 })
 
 afterAll(async () => {
-  await stripe.stop()
   await rm(home, { recursive: true, force: true })
 })
 

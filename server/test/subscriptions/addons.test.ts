@@ -1,17 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariant: at no moment does a user have an add-on without a base plan, and none is lost while the plan goes on.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.stop())
+const server = shared(startTestServer)
 
 const start = midnight('2091-01-31')
 const trialEnd = midnight('2091-02-14')
@@ -45,9 +42,7 @@ const trial = (app: ClockedApp, packageId: string, until = trialEnd, next: strin
 const subscribe = (app: ClockedApp, packageId: string) =>
   app.admin.ask(`mutation { subscribe(userId: "ann", packageIds: ["${packageId}"]) { id } }`)
 const idOf = async (app: ClockedApp, packageId: string): Promise<string> => {
-  const { subscriptions } = await app.admin.data(
-    '{ subscriptions(userId: "ann") { id status package { id } } }',
-  )
+  const subscriptions = await app.admin.call('subscriptions { id status package { id } }', { userId: 'ann' })
   const found = subscriptions.find((s: Data) => s.package.id === packageId && s.status === 'ACTIVE')
   return found?.id ?? 'none'
 }

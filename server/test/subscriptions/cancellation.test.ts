@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants: no add-on outlives its base plan; cancelling and subscribing again neither refills nor loses usage;
 // a cancelled subscription is never revived.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 
 const start = midnight('2091-03-10')
 const end = midnight('2091-04-10')

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
 import { serialOrder } from '../harness/serial-order.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { seeded } from '../stripe/random.ts'
-import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { startStripe } from '../stripe/stand-in.ts'
 import { furnishRaces, type RacedCall, type RacedWorld, raceOf, ruleOf } from './plan-races.ts'
 
 // A short selection of the proof's scenario `plans`, which has 300 users.
@@ -13,18 +14,18 @@ const USERS = Number(process.env.TOLLGATE_RACED_USERS ?? 2)
 const AT_ONCE = 2
 const SECRET = 'whsec_of_these_races'
 
-let stripe: StripeStandIn
-let servers: Servers
-let world: RacedWorld
-beforeAll(async () => {
-  stripe = await startStripe({ deliverAtOnce: true, now: Math.floor(Date.now() / 1000) - 60 })
-  servers = await openServers(2, {
+const stripe = shared(() => startStripe({ deliverAtOnce: true, now: Math.floor(Date.now() / 1000) - 60 }))
+const servers = shared(() =>
+  openServers(2, {
     // A busy machine may take longer than a caller would wait; what is tested is the outcome.
     TOLLGATE_REQUEST_TIMEOUT_MS: '60000',
     STRIPE_SECRET_KEY: stripe.key,
     STRIPE_WEBHOOK_SECRET: SECRET,
     STRIPE_API_BASE: stripe.url,
-  })
+  }),
+)
+let world: RacedWorld
+beforeAll(async () => {
   stripe.register({
     urls: [0, 1].map((process) => `${servers.url(process)}/webhooks/stripe/default`),
     secret: SECRET,
@@ -36,10 +37,6 @@ beforeAll(async () => {
     random: seeded(Number(process.env.TOLLGATE_RACE_SEED ?? 5)),
   }
   await furnishRaces(servers.app.dashboard, world)
-})
-afterAll(async () => {
-  await servers?.close()
-  await stripe?.stop()
 })
 
 it('property: gap: lifecycle: however changes race with each other and with a payment, one base plan is live, and a serial order explains every answer', async () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Grant, publishPackage } from '../harness/catalogue.ts'
 import type { Client, Data } from '../harness/client.ts'
-import { openServers, type Servers } from '../harness/servers.ts'
+import { openServers } from '../harness/servers.ts'
+import { shared } from '../harness/shared.ts'
 import { EXPORTING, type Exception, Life, PLANS, type Reach, Shelf } from './lived-by-hand.ts'
 
 // One user's life, at random, on a test clock that is walked up to and over every boundary: plans are taken, changed now
@@ -20,12 +21,11 @@ const DAY = 86_400_000
 const BEGIN = Date.parse('2091-01-31T10:30:00Z')
 const LIVES = Number(process.env.TOLLGATE_LIVES ?? 20)
 
-let servers: Servers
+const servers = shared(() => openServers(2))
 let admins: [Client, Client]
 let clock = BEGIN
 const shelf = new Shelf()
 beforeAll(async () => {
-  servers = await openServers(2)
   const { dashboard } = servers.app
   const { createApiKey } = await dashboard.data(`mutation {
     createApp(id: "walked", name: "Walked", testClock: true) { id }
@@ -33,9 +33,7 @@ beforeAll(async () => {
   }`)
   admins = [servers.admin(0, createApiKey.secret), servers.admin(1, createApiKey.secret)]
   const app = { id: 'walked', admin: admins[0], dashboard }
-  await admins[0].data(
-    'mutation { createFeature(input: { id: "export", name: "Export", type: BINARY }) { id } }',
-  )
+  await admins[0].call('createFeature', { input: { id: 'export', name: 'Export', type: 'BINARY' } })
   for (const [id, grant] of Object.entries(PLANS)) {
     const grants: Record<string, Grant> = {
       ...(grant && { call: grant }),
@@ -45,14 +43,10 @@ beforeAll(async () => {
   }
   await walkTo(BEGIN)
 })
-afterAll(() => servers?.close())
 
 async function walkTo(time: number): Promise<void> {
   clock = time
-  await servers.app.dashboard.data(
-    'mutation ($to: String!) { advanceClock(appId: "walked", to: $to) { id } }',
-    { to: new Date(time).toISOString() },
-  )
+  await servers.app.dashboard.call('advanceClock', { appId: 'walked', to: new Date(time).toISOString() })
 }
 
 type Command =
@@ -170,9 +164,7 @@ it('property: gap: lifecycle: two processes tell one life, as it was lived', asy
   await fc.assert(
     fc.asyncProperty(fc.array(commands, { minLength: 10, maxLength: 40 }), async (all) => {
       const userId = `user-${++people}`
-      await admins[0].data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
-        id: userId,
-      })
+      await admins[0].call('createUser', { input: { id: userId } })
       const life = new Life(shelf, () => clock)
       for (const [i, command] of all.entries()) {
         life.settle()
@@ -190,10 +182,7 @@ it('property: gap: lifecycle: two processes tell one life, as it was lived', asy
 }, 900_000)
 
 const idOf = async (admin: Client, userId: string): Promise<string> => {
-  const { subscriptions } = await admin.data(
-    'query ($userId: String!) { subscriptions(userId: $userId) { id status } }',
-    { userId },
-  )
+  const subscriptions = await admin.call('subscriptions { id status }', { userId })
   return subscriptions.find((s: Data) => s.status === 'ACTIVE')?.id ?? 'none'
 }
 
@@ -307,10 +296,9 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
         },
       )
     case 'record': {
-      const { recordUsage } = await admin.data(
-        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
-        { input: { userId, featureId: 'call', delta: command.delta } },
-      )
+      const recordUsage = await admin.call('recordUsage { recorded }', {
+        input: { userId, featureId: 'call', delta: command.delta },
+      })
       expect(recordUsage.recorded).toBe(life.record(command.delta))
       return
     }

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariants: at every moment the user has exactly one base plan; a change neither refills nor loses usage.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 
 const start = midnight('2091-01-31')
 const end = midnight('2091-02-28')
@@ -40,16 +37,11 @@ const TAKE_BACK = `mutation {
 }`
 
 const priced = async (packageId: string, amount: number, interval = 'month', currency = 'usd') => {
-  await app.dashboard.data(
-    `mutation ($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
-      createPrice(appId: $appId, packageId: $packageId, input: $input) { id }
-    }`,
-    {
-      appId: app.id,
-      packageId,
-      input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency, interval },
-    },
-  )
+  await app.dashboard.call('createPrice', {
+    appId: app.id,
+    packageId,
+    input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency, interval },
+  })
 }
 
 describe('gap: change: now', () => {
@@ -174,9 +166,9 @@ describe("gap: change: at the period's end", () => {
     await app.subscribe('basic', 'team')
     await change('basic', { when: 'NOW', quantity: 2 })
     await app.use(4, 'seat')
-    const { subscriptions } = await app.admin.data(
-      '{ subscriptions(userId: "ann") { id status package { id } } }',
-    )
+    const subscriptions = await app.admin.call('subscriptions { id status package { id } }', {
+      userId: 'ann',
+    })
     const live = subscriptions.find((s: Data) => s.status === 'ACTIVE' && s.package.id === 'basic')
     await app.cancel(live.id, 'at period end')
     const more = { when: 'PERIOD_END', quantity: 1 }
@@ -323,17 +315,19 @@ describe('gap: quantities', () => {
       quantities: [3, 2],
     })
     expect(subscribe.map((s: Data) => s.quantity)).toEqual([3, 2])
-    const { canUseFeature } = await app.admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "call") { consumption { budget } } }',
-    )
+    const canUseFeature = await app.admin.call('canUseFeature { consumption { budget } }', {
+      userId: 'ann',
+      featureId: 'call',
+    })
     expect(canUseFeature.consumption.budget).toBe(3 * 10 + 2 * 5)
     expect(await change('pro', { when: 'NOW' })).toMatchObject({ subscription: { quantity: 3 } })
   })
 
   const seats = async () => {
-    const { canUseFeature } = await app.admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "seat") { consumption { used budget } } }',
-    )
+    const canUseFeature = await app.admin.call('canUseFeature { consumption { used budget } }', {
+      userId: 'ann',
+      featureId: 'seat',
+    })
     return canUseFeature.consumption
   }
 
@@ -392,9 +386,9 @@ describe('gap: quantities', () => {
   it('are not held up by usage that they do not limit', async () => {
     await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
     await app.use(4, 'seat')
-    await app.admin.data(
-      'mutation { setOverride(input: { userId: "ann", featureId: "seat", mode: REPLACE, limit: 1 }) { limit } }',
-    )
+    await app.admin.call('setOverride', {
+      input: { userId: 'ann', featureId: 'seat', mode: 'REPLACE', limit: 1 },
+    })
     expect(await change('basic', { quantity: 1, when: 'NOW' })).toMatchObject({
       subscription: { quantity: 1 },
     })
@@ -457,10 +451,7 @@ describe('gap: trials', () => {
     await app.use(7)
     const { id } = await trial('bare', { days: 3, next: 'basic' })
     const until = midnight('2091-02-10')
-    await app.admin.data(
-      'mutation ($id: String!, $until: String!) { extendTrial(id: $id, until: $until) { id } }',
-      { id, until },
-    )
+    await app.admin.call('extendTrial', { id, until })
     await app.advance(until)
     expect(await app.showUsage()).toMatchObject({ current: [start, end, 7] })
   })

@@ -29,9 +29,7 @@ const PRICED = ['p1', 'p2']
 
 /** Four plans of 10 calls, two of which are sold, by both providers; the templates `sandbox` and `stripe` sell the first. */
 export async function furnishRaces(dashboard: Client, { admin, stripe }: RacedWorld): Promise<void> {
-  await admin(0).data(
-    'mutation { createFeature(input: { id: "call", name: "Calls", type: CONSUMABLE }) { id } }',
-  )
+  await admin(0).call('createFeature', { input: { id: 'call', name: 'Calls', type: 'CONSUMABLE' } })
   for (const id of [...FREE, ...PRICED]) {
     await admin(0).data(
       `mutation ($id: String!) {
@@ -39,9 +37,7 @@ export async function furnishRaces(dashboard: Client, { admin, stripe }: RacedWo
       }`,
       { id },
     )
-    await dashboard.data('mutation ($id: String!) { publishPackage(appId: "default", id: $id) { id } }', {
-      id,
-    })
+    await dashboard.call('publishPackage', { appId: 'default', id })
   }
   for (const [i, packageId] of PRICED.entries()) {
     const { id: price } = stripe.sell({ name: packageId, amount: 900 + i })
@@ -58,10 +54,10 @@ export async function furnishRaces(dashboard: Client, { admin, stripe }: RacedWo
       ['sandbox', packageId],
       ['stripe', price],
     ])
-      await dashboard.data(
-        'mutation ($input: CreateBillingTemplateInput!) { createBillingTemplate(appId: "default", input: $input) { id } }',
-        { input: { id, name: id, packageIds: [packageId], priceIds: [priceId] } },
-      )
+      await dashboard.call('createBillingTemplate', {
+        appId: 'default',
+        input: { id, name: id, packageIds: [packageId], priceIds: [priceId] },
+      })
   }
 }
 
@@ -147,9 +143,7 @@ export async function raceOf(
   userId: string,
   provider: 'sandbox' | 'stripe',
 ): Promise<Race> {
-  await world
-    .admin(0)
-    .data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', { id: userId })
+  await world.admin(0).call('createUser', { input: { id: userId } })
   const calls: RacedCall[] = []
   const known: string[] = []
   const one = async (process: number, asked: Ask) => {
@@ -300,13 +294,12 @@ async function pay(
   userId: string,
   provider: 'sandbox' | 'stripe',
 ): Promise<void> {
-  const { generateSubscriptionLink } = await admin(1).data(
-    `mutation ($userId: String!, $templateId: String!) {
-      generateSubscriptionLink(userId: $userId, templateId: $templateId,
-        successUrl: "https://a.example", cancelUrl: "https://b.example") { url }
-    }`,
-    { userId, templateId: provider },
-  )
+  const generateSubscriptionLink = await admin(1).call('generateSubscriptionLink { url }', {
+    userId,
+    templateId: provider,
+    successUrl: 'https://a.example',
+    cancelUrl: 'https://b.example',
+  })
   const { url } = generateSubscriptionLink
   if (provider === 'stripe') return void stripe.pay(/cs_\w+/.exec(url)?.[0] ?? '')
   const body = new URLSearchParams({ action: 'pay', number: '4242424242424242', expiry: '12/99', cvc: '123' })

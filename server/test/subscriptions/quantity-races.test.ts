@@ -11,11 +11,12 @@ import { openPool, type Pool } from '../../src/store/connection/database.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { before, type SentStatement } from '../harness/before-statement.ts'
 import { publishPackage } from '../harness/catalogue.ts'
-import { type CellServers, openCellServers, pretendRemote } from '../harness/cells.ts'
+import { openCellServers, pretendRemote } from '../harness/cells.ts'
 import type { Answer } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { directly, WAITING, withConnection } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
+import { shared } from '../harness/shared.ts'
 
 // Invariant: of a lower quantity and of usage that do not fit together, only one is accepted, however they interleave.
 // The plan grants 10 seats that never reset; the user has it twice. The lower quantity is 1, the usage 13 in all.
@@ -48,12 +49,11 @@ describe.each<{ layout: Layout }>([
   { layout: 'several cells' },
   { layout: 'a cell on another server' },
 ])('gap: quantities under race, $layout', ({ layout }) => {
-  let cells: CellServers
+  const cells = shared(openCellServers)
   let known: Cells
   let pool: Pool
   let url: string
   beforeAll(async () => {
-    cells = await openCellServers()
     await publishPackage(cells.app, 'pro', { seat: { limit: 10, resetPeriod: 'NEVER' } })
     if (layout !== 'one cell') await cells.spread(2)
     if (layout === 'a cell on another server') await pretendRemote(cells.pool)
@@ -69,7 +69,6 @@ describe.each<{ layout: Layout }>([
   })
   afterAll(async () => {
     await pool?.end()
-    await cells?.close()
   })
 
   let made = 0
@@ -79,9 +78,7 @@ describe.each<{ layout: Layout }>([
       const userId = `user-${made++}`
       await cells.app.admin.data(`mutation { createUser(input: { id: "${userId}" }) { id } }`)
       if (layout !== 'one cell' && (await cells.cellsOfUser(userId))[0] !== 'c1') continue
-      await cells.app.admin.data(
-        `mutation { subscribe(userId: "${userId}", packageIds: ["pro"], quantities: [2]) { id } }`,
-      )
+      await cells.app.admin.call('subscribe', { userId, packageIds: ['pro'], quantities: [2] })
       if (used > 0) await cells.app.admin.data(RECORD, { userId, delta: used, key: null })
       return userId
     }

@@ -270,10 +270,10 @@ describe('what the docs say next', () => {
       createApp(id: "shop", name: "Shop") { id }
       inviteMember(email: "ada@example.com", role: OWNER) { url }
     }`)
-    await dashboardClient(url).data(
-      `mutation ($token: String!) { acceptInvitation(token: $token, password: "${OWNER.password}") { id } }`,
-      { token: new URL(inviteMember.url).hash.split('=')[1] },
-    )
+    await dashboardClient(url).call('acceptInvitation', {
+      token: new URL(inviteMember.url).hash.split('=')[1],
+      password: OWNER.password,
+    })
     expect(back?.lines).toHaveLength(4)
     const { code, output } = await shell(back?.lines ?? [])
     expect(code).toBe(0)

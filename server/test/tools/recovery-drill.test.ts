@@ -72,10 +72,10 @@ const used = async (url: string): Promise<Record<string, number>> => {
   const admin = adminClient(url, API_KEY)
   const all: Record<string, number> = {}
   for (const id of USERS) {
-    const { showUsage } = await admin.data(
-      'query ($id: String!) { showUsage(userId: $id, featureId: "call") { current { consumption { used } } } }',
-      { id },
-    )
+    const showUsage = await admin.call('showUsage { current { consumption { used } } }', {
+      userId: id,
+      featureId: 'call',
+    })
     all[id] = showUsage.current?.consumption.used ?? 0
   }
   return all
@@ -98,10 +98,7 @@ it('brings back every call that was answered before the backup began', async () 
       { userId },
     )
   for (const userId of USERS) {
-    await admin.data(
-      'mutation ($userId: String!) { subscribe(userId: $userId, packageIds: ["plan"]) { id } }',
-      { userId },
-    )
+    await admin.call('subscribe', { userId, packageIds: ['plan'] })
     await record(userId)
   }
   const before = await used(url)

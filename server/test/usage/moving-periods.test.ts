@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop } from '../billing/sandbox-shop.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // The current period may start before one that has already been counted in: an anchor moves when a plan is paid for,
 // and a clock may be set back. Every call is about the period that contains now, and finds what was counted in it.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await clockedApp(server)
 })
@@ -57,9 +54,9 @@ describe('an anchor that moves', () => {
     const link = await shop.link('life')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
     const record = async () => {
-      const { recordUsage } = await shop.admin.data(
-        'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } } }',
-      )
+      const recordUsage = await shop.admin.call('recordUsage { consumption { used budget } }', {
+        input: { userId: 'ann', featureId: 'call', delta: 2 },
+      })
       return recordUsage.consumption
     }
     expect(await record()).toEqual({ used: 2, budget: 10 })

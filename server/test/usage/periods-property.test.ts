@@ -8,7 +8,8 @@ import { type Grant, publishPackage } from '../harness/catalogue.ts'
 import { BY_HAND } from '../harness/cells-by-hand.ts'
 import { directly } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { watchStatements } from '../harness/statements.ts'
 
 // One user's life, at random: plans are taken and cancelled, their anchors move as payments move them, the clock goes
@@ -35,10 +36,9 @@ const LONGEST_FIRST: ResetPeriod[] = ['YEAR', 'MONTH', 'WEEK', 'DAY', 'HOUR']
 const HOUR = 3_600_000
 const BEGIN = Date.parse('2091-01-31T10:30:00Z')
 
-let server: TestServer
+const server = shared(startTestServer)
 let db: pg.Client
 beforeAll(async () => {
-  server = await startTestServer()
   db = new pg.Client({
     connectionString: directly(server.databaseUrl),
     options: `-c timezone=UTC -c ${BY_HAND}=on`,
@@ -52,7 +52,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await db?.end()
-  await server?.stop()
 })
 
 type Command =
@@ -196,12 +195,11 @@ async function perform(life: Life, command: Command): Promise<void> {
     case 'cancel': {
       const [base] = life.live()
       if (!base) return
-      const { cancelSubscription } = await server.dashboard.data(
-        `mutation ($id: String!, $later: Boolean!) {
-          cancelSubscription(appId: "default", id: $id, atPeriodEnd: $later) { cancelAt }
-        }`,
-        { id: base.id, later: command.when === 'later' },
-      )
+      const cancelSubscription = await server.dashboard.call('cancelSubscription { cancelAt }', {
+        appId: 'default',
+        id: base.id,
+        atPeriodEnd: command.when === 'later',
+      })
       for (const s of life.live()) {
         if (command.when === 'now') s.cancelledAt = life.now
         else
@@ -255,7 +253,10 @@ async function record(life: Life, feature: string, delta: number): Promise<void>
   if (counter && recorded) life.counted.set(counter.key, counter.used + delta)
   const consumption = counter && { used: recorded ? after : counter.used, budget: counter.budget }
   expect(recordUsage).toEqual({ recorded, consumption })
-  if (!onCluster) expect(sent).toEqual(recorded ? ['read', 'write'] : ['read'])
+  // A counter that the server remembers is written without reading. If it has changed, it is read after all.
+  const reading = recorded ? 'read write' : 'read'
+  if (!onCluster)
+    expect([reading, `write ${reading}`, ...(recorded ? ['write'] : [])]).toContain(sent.join(' '))
 }
 
 let users = 0

@@ -13,19 +13,19 @@ import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
 import { inOneCell } from '../harness/one-cell.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // Calls share statements, but not failures: when PostgreSQL refuses a statement because of one user's data, that user's
 // call fails, and the others are answered as if they had come alone.
 
-let server: TestServer
+const server = shared(startTestServer)
 let pool: Pool
 let database: pg.ClientConfig
 let client: Tx
 const apps = new AppCache(monotonic)
 const users = ['ann', 'ben', 'eve', 'joe', 'kim']
 beforeAll(async () => {
-  server = await startTestServer()
   const cell = await inOneCell(server.databaseUrl)
   database = { connectionString: server.databaseUrl, ...cell.session }
   pool = openPool(
@@ -43,18 +43,12 @@ beforeAll(async () => {
   await publishPackage({ id: 'default', ...server }, 'plan', features)
   await createUsers(server.admin, users)
   for (const userId of users) {
-    await server.admin.data(
-      'mutation ($userId: String!) { subscribe(userId: $userId, packageIds: ["plan"]) { id } }',
-      {
-        userId,
-      },
-    )
+    await server.admin.call('subscribe', { userId, packageIds: ['plan'] })
   }
 })
 afterAll(async () => {
   client?.release()
   await pool?.end()
-  await server?.stop()
 })
 
 const sql = (text: string) => rowsOf(database, text)

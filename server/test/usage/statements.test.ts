@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../src/operations/registry/registry.ts'
 import { EXAMPLES } from '../examples/examples.ts'
 import { newTurn, readyCall } from '../examples/run.ts'
@@ -12,23 +12,22 @@ import type { Variables } from '../harness/client.ts'
 import { holdJobs } from '../harness/hold-jobs.ts'
 import { forEach, MANY, named } from '../harness/many.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 import { type Statement, watchStatements } from '../harness/statements.ts'
 
 // How many statements an operation takes, `begin` and `commit` among them: the same for one object and for fifty.
 // The catalogue and the key are in memory, as they are while an application runs.
 
-let server: TestServer
+const server = shared(startTestServer)
 let world: World
 beforeAll(async () => {
-  server = await startTestServer()
   // The statements of a job that comes with the minute would be counted with an operation's.
   await holdJobs(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { count: MANY, limit: 1000 })
   // The first token of an app makes the key that signs them.
   await server.admin.data('mutation { generateUserToken(userId: "ann") { token } }')
 })
-afterAll(() => server.stop())
 
 async function statementsDuring(work: () => Promise<unknown>): Promise<Statement[]> {
   await server.admin.data('{ features(first: 1) { id } }')

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // A test clock starts at real time and only moves forward: the dates here are far ahead of it. 2092 is a leap year.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: ClockedApp
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 beforeEach(async () => {
   app = await clockedApp(server)
 })

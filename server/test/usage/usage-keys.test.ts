@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { IDEMPOTENCY_KEPT_HOURS } from '../../src/domain/limits.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { pruneReceipts } from '../../src/store/jobs/prune.ts'
@@ -8,18 +8,15 @@ import type { Client, Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { tablesNamed } from '../harness/one-cell.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
 
 // The key inside a usage event, alone and together with the key of the request; and what a key keeps when the
 // effect under it fails.
 
-let server: TestServer
+const server = shared(startTestServer)
 let app: TestApp
 let apps = 0
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.stop())
 
 beforeEach(async () => {
   const id = `app-${++apps}`
@@ -52,9 +49,10 @@ const recordAll = async (events: Event[], client = app.admin): Promise<number[]>
 }
 
 async function used(): Promise<number> {
-  const { canUseFeature } = await app.admin.data(
-    '{ canUseFeature(userId: "ann", featureId: "call") { consumption { used } } }',
-  )
+  const canUseFeature = await app.admin.call('canUseFeature { consumption { used } }', {
+    userId: 'ann',
+    featureId: 'call',
+  })
   return canUseFeature.consumption.used
 }
 

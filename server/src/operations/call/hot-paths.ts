@@ -1,9 +1,10 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
-import type { Holder, UserEntitlement } from '../../domain/user-entitlement.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
 import type { CountedFeature } from '../../store/usage/feature-activity.ts'
 import type { KeyName } from '../../store/usage/idempotency.ts'
+import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { CounterRef } from '../../store/usage/usage-moves.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -40,8 +41,8 @@ export interface EntitlementQuestion {
 export interface EntitlementState {
   featureId: string
   entitlement: UserEntitlement
-  /** the subscriptions and overrides it was derived from; null: no such user */
-  holder: Holder | null
+  /** what it was derived from; null: no such user */
+  holder: Holding | null
   catalogue: Catalogue
   used: number
   now: number

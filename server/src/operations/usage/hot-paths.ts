@@ -16,8 +16,9 @@ import type {
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
+import { CounterMemory } from './counter-memory.ts'
 import { type Reading, readEntitlements, WrongQueue } from './read-entitlements.ts'
-import { recordBatch } from './record-batch.ts'
+import { type Recording, recordBatch } from './record-batch.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -49,7 +50,7 @@ export class UsagePaths implements HotPaths {
   constructor(pools: { lookups: Pool; remote: Pool }, shared: Shared) {
     this.#shared = shared
     this.#remote = pools.remote
-    this.#here = new Lanes(pools.lookups, LANES, shared, { queue: null })
+    this.#here = new Lanes(pools.lookups, LANES, shared, { queue: null, memory: new CounterMemory() })
     const all = () => [this.#here, ...this.#elsewhere.values()]
     const queue = (of: (lanes: Lanes) => Queue) => ({
       get waiting() {
@@ -119,7 +120,7 @@ class Lanes {
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
-  constructor(pool: Pool, lanes: number, shared: Shared, how: Reading) {
+  constructor(pool: Pool, lanes: number, shared: Shared, how: Recording) {
     this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
     const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
     this.#readers = entitlementReader(reading, shared, how)
@@ -177,7 +178,7 @@ function entitlementReader(
 function usageRecorder(
   connection: HeldConnection,
   { store, apps, metrics, activity, monotonic }: Shared,
-  how: Reading,
+  how: Recording,
 ): Batcher<PendingUsage, Recorded> {
   return new Batcher<PendingUsage, Recorded>(
     async (pending) => {

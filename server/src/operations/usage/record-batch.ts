@@ -4,23 +4,28 @@ import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
-import type { HomeDb } from '../../store/connection/places.ts'
 import { endedForAnother, lacksPartition, violates } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
-import { KEY_TAKEN, readKeys } from '../../store/usage/idempotency.ts'
-import type { CounterMove, Receipt } from '../../store/usage/usage-moves.ts'
+import { KEY_TAKEN } from '../../store/usage/idempotency.ts'
+import type { CounterMove, MadeMoves, Receipt } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
-import type { EntitlementState, FeatureTally, PendingUsage, Recorded } from '../call/hot-paths.ts'
-import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
+import type { FeatureTally, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import { confirmingBudgets } from './confirm-budgets.ts'
+import { type CounterMemory, type OpenEvent, type UsageState, usageState } from './counter-memory.ts'
+import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
 
+export interface Recording extends Reading {
+  /** without it, everything is read */
+  memory?: CounterMemory
+}
+
 /**
- * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
- * not changed. Those that lost to a concurrent writer are decided again. Events are independent: if PostgreSQL refuses
- * a batch because of one event, only that one fails.
+ * Records events in order: reads the current state or remembers it, decides each by the rule, and writes the decisions if
+ * the state has not changed. Those that lost to a concurrent writer are decided again. Events are independent: if
+ * PostgreSQL refuses a batch because of one event, only that one fails.
  */
 export async function recordBatch(
   store: UsageStore,
@@ -28,7 +33,7 @@ export async function recordBatch(
   client: Tx,
   pending: readonly PendingUsage[],
   tally: FeatureTally,
-  how: Reading = {},
+  how: Recording = {},
 ): Promise<BatchResult<Recorded>[]> {
   const answers: Answers = new Array(pending.length)
   try {
@@ -49,7 +54,7 @@ async function recordOneByOne(
   pending: readonly PendingUsage[],
   tally: FeatureTally,
   answers: Answers,
-  how: Reading,
+  how: Recording,
 ): Promise<void> {
   for (const [index, item] of pending.entries()) {
     leaveTheGone(pending, answers)
@@ -99,23 +104,20 @@ async function recordTogether(
   pending: readonly PendingUsage[],
   tally: FeatureTally,
   answers: Answers,
-  how: Reading,
+  how: Recording,
 ): Promise<void> {
-  const { inTransaction = false } = how
-  for (let [races, conflicts] = [0, 0]; ; ) {
-    await answerKnownKeys(client, pending, answers)
+  const { inTransaction = false, memory } = how
+  for (let [races, conflicts, first] = [0, 0, true]; ; first = false) {
+    const recalled =
+      memory && first ? memory.recall(apps, openOnes(pending, answers)) : new Map<number, UsageState>()
+    // A key that is taken keeps a remembered event from being written.
+    await answerKnownKeys(client, pending, answers, (index) => recalled.has(index))
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readEntitlements(
-      store,
-      apps,
-      client,
-      open.map(({ item }) => questionOf(item)),
-      how,
-    )
+    const states = await readStates(store, apps, client, open, recalled, how)
     leaveTheGone(pending, answers)
-    const { moved, unmoved } = decide(open, found, answers)
+    const { moved, unmoved } = decide(open, states, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)
     const confirming = (some: readonly CounterMove[]) =>
@@ -125,20 +127,24 @@ async function recordTogether(
         client,
         moved.filter(({ move }) => some.includes(move)),
       )
-    const answerMade = (made: ReadonlySet<CounterMove>) => {
+    const answerMade = (made: MadeMoves) => {
       for (const { item } of unmoved.filter(({ index }) => !answers[index])) countRefused(apps, tally, item)
       answerWith(unmoved, answers)
-      for (const { move, decisions } of moved) {
-        if (!made.has(move)) continue
+      for (const { move, state, decisions } of moved) {
+        const counter = made.get(move)
+        if (counter === undefined) continue
         answerWith(decisions, answers)
         count(tally, move, decisions.length)
+        for (const { item } of decisions) apps.confirm(item.caller)
+        if (memory && decisions[0]) memory.moved(decisions[0].item, state, move.to, counter)
       }
     }
     try {
-      if (moves.length === 0 && receipts.length === 0) answerMade(new Set())
+      if (moves.length === 0 && receipts.length === 0) answerMade(new Map())
       else if (!(await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })))
         if (++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
+      for (const { item, index } of open) if (recalled.has(index)) memory?.forget(item)
       const overtaken = isOvertaken(error)
       if (inTransaction) throw overtaken && !lacksPartition(error) ? new TryAgain() : error
       // A missing table may be that of a place that was removed since the read. Without several places it is a fault.
@@ -159,48 +165,9 @@ function countRefused(apps: AppCache, tally: FeatureTally, { caller: { appId }, 
   if (apps.known(appId)?.catalogue.features.has(featureId)) tally.refused(appId, featureId, 1)
 }
 
-type Answers = (BatchResult<Recorded> | undefined)[]
-
-async function answerKnownKeys(
-  db: HomeDb,
-  pending: readonly PendingUsage[],
-  answers: Answers,
-): Promise<void> {
-  const keyed = pending.flatMap(({ key }, index) => (key && !answers[index] ? [{ key, index }] : []))
-  if (keyed.length === 0) return
-  const claims = await readKeys(
-    db,
-    keyed.map(({ key }) => key),
-  )
-  for (const [i, { key, index }] of keyed.entries()) {
-    const claim = claims[i]
-    if (!claim) continue
-    if (!claim.request.equals(key.request)) {
-      answers[index] = { error: idempotencyKeyReused() }
-    } else if (Object.hasOwn(claim.results, key.field)) {
-      answers[index] = repeated(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
-    } else {
-      answers[index] = { value: 'claimed' }
-    }
-  }
-}
-
-function repeated(outcome: Outcome<RecordedUsage>): BatchResult<Recorded> {
-  try {
-    return { value: resultOf(outcome) }
-  } catch (error) {
-    return { error }
-  }
-}
-
-interface Open {
-  item: PendingUsage
-  index: number
-}
-
 /** The events still to be answered; of several that share a key, only the first. */
-function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
-  const open: Open[] = []
+function openOnes(pending: readonly PendingUsage[], answers: Answers): OpenEvent[] {
+  const open: OpenEvent[] = []
   const seen = new Set<string>()
   for (const [index, item] of pending.entries()) {
     if (answers[index]) continue
@@ -215,7 +182,7 @@ function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
   return open
 }
 
-interface Decision extends Open {
+interface Decision extends OpenEvent {
   answer: RecordedUsage
   uid: number | null
 }
@@ -223,16 +190,38 @@ interface Decision extends Open {
 /** All calls on one counter, folded into one move: all of them succeed, or none. */
 interface Moved {
   move: CounterMove
+  state: UsageState
   decisions: Decision[]
   allowance: Allowance
 }
 
-function decide(open: readonly Open[], found: readonly BatchResult<EntitlementState>[], answers: Answers) {
+/** The state of each event, remembered or read. */
+async function readStates(
+  store: UsageStore,
+  apps: AppCache,
+  client: Tx,
+  open: readonly OpenEvent[],
+  recalled: ReadonlyMap<number, UsageState>,
+  how: Reading,
+): Promise<BatchResult<UsageState>[]> {
+  const asked = open.filter(({ index }) => !recalled.has(index))
+  const questions = asked.map(({ item }) => questionOf(item))
+  const read = questions.length > 0 ? await readEntitlements(store, apps, client, questions, how) : []
+  const found = new Map(asked.map(({ index }, i) => [index, read[i]]))
+  return open.map(({ index }) => {
+    const state = recalled.get(index)
+    if (state) return { value: state }
+    const result = found.get(index) ?? { error: new Error('an event has no state') }
+    return 'error' in result ? result : { value: usageState(result.value) }
+  })
+}
+
+function decide(open: readonly OpenEvent[], states: readonly BatchResult<UsageState>[], answers: Answers) {
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
     if (answers[index]) continue
-    const result = found[i]
+    const result = states[i]
     if (!result || 'error' in result) {
       answers[index] = { error: result?.error ?? new Error('an event has no access state') }
       continue
@@ -259,8 +248,8 @@ function decide(open: readonly Open[], found: readonly BatchResult<EntitlementSt
   return { moved: moved.sort(byCounter), unmoved }
 }
 
-function moveOf(counters: Map<string, Moved>, appId: string, found: EntitlementState): Moved | null {
-  const { entitlement, uid, counter: ref, featureId } = found
+function moveOf(counters: Map<string, Moved>, appId: string, state: UsageState): Moved | null {
+  const { entitlement, uid, counter: ref, featureId, basis } = state
   if (entitlement.kind !== 'metered' || uid === null || ref === null) return null
   const { resetPeriod } = entitlement.allowance
   const periodStart = entitlement.period.start
@@ -268,9 +257,9 @@ function moveOf(counters: Map<string, Moved>, appId: string, found: EntitlementS
   let counter = counters.get(name)
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
-    const from = found.counted ? found.used : null
-    const move = { key, ref, from, to: found.used, entries: [], receipts: [] }
-    counter = { move, decisions: [], allowance: entitlement.allowance }
+    const from = state.counted ? state.used : null
+    const move = { key, ref, basis, from, to: state.used, entries: [], receipts: [] }
+    counter = { move, state, decisions: [], allowance: entitlement.allowance }
     counters.set(name, counter)
   }
   return counter

@@ -148,17 +148,23 @@ export class AppCache {
 
   /** Rejects a key that is not a valid one of the app, and a token whose key was revoked. */
   admit(caller: Caller, app: CachedApp): CachedApp {
-    const { actor } = caller
-    if (actor.kind === 'user' && app.revokedTokenKeys.has(actor.tokenKey)) throw refusalOf(caller)
-    if (actor.kind !== 'app') return app
-    const { keyHash } = actor
-    const now = this.#monotonic()
-    if (now >= app.askedAt + (app.keys.get(keyHash) ?? 0)) {
-      this.#keys.delete(keyHash)
+    if (!this.admits(caller, app)) {
+      if (caller.actor.kind === 'app') this.#keys.delete(caller.actor.keyHash)
       throw refusalOf(caller)
     }
-    const known = this.#keys.get(keyHash)
-    if (known) known.confirmedAt = now
+    this.confirm(caller)
     return app
+  }
+
+  /** Whether the caller's key or token is valid for the app, if the app is still as it was read. */
+  admits({ actor }: Caller, app: CachedApp): boolean {
+    if (actor.kind === 'user') return !app.revokedTokenKeys.has(actor.tokenKey)
+    return actor.kind !== 'app' || this.#monotonic() < app.askedAt + (app.keys.get(actor.keyHash) ?? 0)
+  }
+
+  /** Notes that the database has just confirmed the app by which the caller was admitted. */
+  confirm({ actor }: Caller): void {
+    const known = actor.kind === 'app' && this.#keys.get(actor.keyHash)
+    if (known) known.confirmedAt = this.#monotonic()
   }
 }

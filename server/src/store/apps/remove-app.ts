@@ -205,10 +205,10 @@ const UNTIED = [
 export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number> {
   let deleted = 0
   for (const table of UNTIED) {
-    const gone = USER_TABLES.includes(table)
-      ? await tx.places.each((db) => goneAppsIn(db, table), allRows<string>())
-      : await goneAppsIn(tx, table)
-    for (const id of new Set(gone)) {
+    const owners = USER_TABLES.includes(table)
+      ? await tx.places.each((db) => appsIn(db, table), allRows<string>())
+      : await appsIn(tx, table)
+    for (const id of await goneOf(tx, owners)) {
       deleted += await deleteOfGoneApp(tx, table, id, most - deleted)
       if (deleted >= most) return deleted
     }
@@ -224,13 +224,23 @@ async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number):
   return deleted
 }
 
-async function goneAppsIn(db: HomeDb, table: string): Promise<string[]> {
+async function appsIn(db: HomeDb, table: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with recursive apps as (
        (select app_id as id from ${table} order by app_id limit 1)
        union all
        select (select app_id from ${table} where app_id > apps.id order by app_id limit 1) from apps where apps.id is not null)
-     select id from apps where id <> '' and not exists (select from app where app.id = apps.id)`,
+     select id from apps where id <> ''`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The apps that are gone among those with rows: another server has no list of apps to compare with. */
+async function goneOf(db: HomeDb, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ id: string }>(
+    `select distinct r.id from unnest($1::text[]) as r (id) where not exists (select from app where app.id = r.id)`,
+    [ids],
   )
   return rows.map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { HomeDb } from '../connection/places.ts'
-import { type SubjectKind, snapshotText } from './snapshots.ts'
+import { type SubjectKind, snapshotText, userOfSubject } from './snapshots.ts'
 
 /** VISITOR: not signed in. */
 export const ACTOR_KINDS = ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR'] as const
@@ -54,7 +54,7 @@ export async function insertAuditEntry(db: HomeDb, entry: NewEntry): Promise<voi
 
 /**
  * A change made with an API key, which is locked until the transaction ends. The same statement reads the subject
- * afterwards.
+ * afterwards, where the subject is: what this transaction wrote on another server is visible only there.
  */
 export async function insertKeyEntry(
   db: HomeDb,
@@ -63,12 +63,15 @@ export async function insertKeyEntry(
 ): Promise<void> {
   const { appId, operation, subjectKind, subjectId, before } = entry
   const shown = subjectId === null ? null : snapshotText(subjectKind)
-  await db.query(
-    `insert into audit_entry (app_id, subject_id, actor_kind, member_email, actor_name, operation, subject_kind, before, after)
-     select $1, $2, 'API_KEY', k.id, k.name, $4, $5, $6, ${shown === null ? 'null' : `(select to_json(x) from (${shown}) x)`}
-     from api_key k where k.app_id = $1 and k.hash = decode($3, 'hex') for key share of k`,
-    [appId, subjectId, keyHash, operation, subjectKind, jsonOrNull(before)],
-  )
+  const insert = (at: HomeDb) =>
+    at.query(
+      `insert into audit_entry (app_id, subject_id, actor_kind, member_email, actor_name, operation, subject_kind, before, after)
+       select $1, $2, 'API_KEY', k.id, k.name, $4, $5, $6, ${shown === null ? 'null' : `(select to_json(x) from (${shown}) x)`}
+       from api_key k where k.app_id = $1 and k.hash = decode($3, 'hex') for key share of k`,
+      [appId, subjectId, keyHash, operation, subjectKind, jsonOrNull(before)],
+    )
+  const userId = shown && userOfSubject(subjectKind, subjectId, before)
+  await (userId ? db.places.of(appId, userId, insert) : insert(db))
 }
 
 export const AUDIT_COLUMNS = `seq, at, actor_kind as "actorKind", member_email as "memberEmail",

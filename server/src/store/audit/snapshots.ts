@@ -115,6 +115,16 @@ export const snapshotText = (kind: SubjectKind): string | null => SNAPSHOTS[kind
 /** Kinds whose subject is a user, by id. */
 export const USER_KINDS = Object.keys(OWNERS).filter((kind) => OWNERS[kind as SubjectKind] === 'user')
 
+/** The id of the user whose place has the subject; null: it is in no user's place, or in an unknown one. */
+export function userOfSubject(
+  kind: SubjectKind,
+  id: string | null,
+  before: JsonObject | null,
+): string | null {
+  if (OWNERS[kind] === 'user') return id
+  return OWNERS[kind] === 'subscription' && typeof before?.userId === 'string' ? before.userId : null
+}
+
 /** Null: there is no such subject, or nothing is shown. */
 export async function snapshot(
   db: HomeDb,
@@ -128,6 +138,11 @@ export async function snapshot(
     text: `select to_json(x) as shown from (${text}) x`,
     values: [appId, id],
   })
-  const [row] = OWNERS[kind] === 'other' ? await ask(db) : await db.places.each(ask, anyRows())
+  const read = {
+    user: () => db.places.of(appId, id, ask),
+    subscription: () => db.places.each(ask, anyRows()),
+    other: () => ask(db),
+  }[OWNERS[kind]]
+  const [row] = await read()
   return row?.shown ?? null
 }

@@ -1,10 +1,9 @@
 import { escapeLiteral } from 'pg'
-import { numberArray, textArray } from '../connection/arrays.ts'
 import type { Tx } from '../connection/database.ts'
 import type { PlaceLayout } from '../connection/places.ts'
 import type { Question } from '../usage/holding-questions.ts'
 import { type Holding, readHoldings } from '../usage/read-holdings.ts'
-import type { CounterMove, CounterRef, Receipt } from '../usage/usage-moves.ts'
+import type { CounterMove, CounterRef, MadeMoves, Receipt } from '../usage/usage-moves.ts'
 import { ONE_PLACE_USAGE, type UsageOptions, type UsageStore } from '../usage/usage-store.ts'
 import { writeUsage } from '../usage/write-usage.ts'
 import { bucketOf, type Cell, type Cells, metOtherCells, pathTo } from './cells.ts'
@@ -71,7 +70,7 @@ export class CellUsage implements UsageStore {
     client: Tx,
     moves: readonly CounterMove[],
     receipts: readonly Receipt[],
-    made: (moves: ReadonlySet<CounterMove>) => void,
+    made: (moves: MadeMoves) => void,
     how: UsageOptions,
   ): Promise<boolean> {
     const isPlain = ({ ref }: CounterMove) => typeof ref === 'string'
@@ -98,28 +97,21 @@ export class CellUsage implements UsageStore {
     moves: readonly CounterMove[],
     receipts: readonly Receipt[],
     how: UsageOptions,
-  ): Promise<Set<CounterMove>> {
+  ): Promise<MadeMoves> {
     const { cell } = cellRef(moves[0] as CounterMove)
     if (cell.remote) return writeRemote(client, this.#cells.home, cell.schema, moves, receipts, how)
-    const write = async (staying: readonly CounterMove[]) => {
-      const inRow = new Map(staying.map((move) => [{ ...move, ref: cellRef(move).row }, move]))
-      const done = await writeUsage(client, [...inRow.keys()], receipts)
-      return new Set([...done].map((move) => inRow.get(move) as CounterMove))
+    const write = async () => {
+      const inRow = new Map(moves.map((move) => [{ ...move, ref: cellRef(move).row }, move]))
+      const made = new Map<CounterMove, CounterRef | null>()
+      for (const [inner, row] of await writeUsage(client, [...inRow.keys()], receipts)) {
+        const move = inRow.get(inner) as CounterMove
+        made.set(move, row && refIn(cell, cellRef(move).bucket, row))
+      }
+      return made
     }
-    if (how.inTransaction) return write(moves)
-    return this.#inCell(client, cell, holding(this.#cells.home, moves), async () => {
-      const { rows } = await client.query<{ bucket: number }>(
-        `select bucket from ${this.#cells.home}.cell_bucket b join ${this.#cells.home}.cell c on c.id = b.cell where c.schema = $1`,
-        [cell.schema],
-      )
-      const here = new Set(rows.map(({ bucket }) => bucket))
-      return write(
-        await withoutRenamed(
-          client,
-          moves.filter((move) => here.has(cellRef(move).bucket)),
-        ),
-      )
-    })
+    if (how.inTransaction) return write()
+    // A user who has left the cell before is not found; from here on, none leaves it.
+    return this.#inCell(client, cell, holding(this.#cells.home, moves), write)
   }
 
   /** In a transaction of its own, on a connection that is in none. */
@@ -143,22 +135,6 @@ export class CellUsage implements UsageStore {
 function holding(home: string, moves: readonly CounterMove[]): string {
   const buckets = [...new Set(moves.map((move) => cellRef(move).bucket))].sort((a, b) => a - b)
   return `select from ${home}.cell_bucket where bucket in (${buckets.join(', ')}) order by bucket for key share`
-}
-
-/**
- * The moves without new counters of users who are in another cell since their id changed. An existing counter that went
- * with its user is not found; a new one would be left behind.
- */
-async function withoutRenamed(client: Tx, moves: readonly CounterMove[]): Promise<readonly CounterMove[]> {
-  const starting = moves.filter(({ from }) => from === null)
-  if (starting.length === 0) return moves
-  const { rows } = await client.query<{ name: string }>(
-    `select app_id || ' ' || uid as name from users
-     where (app_id, uid) in (select * from unnest($1::text[], $2::bigint[])) order by uid for key share`,
-    [textArray(starting, ({ key }) => key.appId), numberArray(starting, ({ key }) => key.userUid)],
-  )
-  const here = new Set(rows.map(({ name }) => name))
-  return moves.filter(({ from, key }) => from !== null || here.has(`${key.appId} ${key.userUid}`))
 }
 
 const cellIn = ({ all, buckets }: PlaceLayout, bucket: number): Cell => all[buckets[bucket] ?? 0] as Cell

@@ -74,8 +74,9 @@ export async function readRemote(
   const rows: HoldingRow[] = []
   for (const [ord, ...row] of found) {
     const moment = moments.get(questions[Number(ord) - 1]?.appId ?? '')
-    // Its counters are found by their key.
-    if (moment) rows.push([ord, ...moment, ...row, ''])
+    const [uid, overrides, subscriptions, ...counter] = row
+    // Its rows are found by their keys.
+    if (moment) rows.push([ord, ...moment, uid, overrides, subscriptions, '', '', ...counter, ''])
   }
   return holdingsFrom(rows, questions.length)
 }

@@ -5,6 +5,7 @@ import {
   type CounterMove,
   type KeptReceipt,
   keyColumns,
+  type MadeMoves,
   type Receipt,
   receiptColumns,
   writtenFor,
@@ -29,16 +30,23 @@ export async function writeRemote(
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
   { inTransaction = false, confirming }: UsageOptions,
-): Promise<Set<CounterMove>> {
+): Promise<MadeMoves> {
   const confirm = confirming?.(moves)
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
-  const { updates, entries, inserts } = writtenFor(moves, receipts)
-  const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
+  // New counters last: nothing they write depends on a comparison, so it has no number.
+  const inserts = moves.filter(({ from }) => from === null)
+  const { written, earlier } = writtenFor(
+    [...moves.filter(({ from }) => from !== null), ...inserts],
+    receipts,
+  )
+  const updates = written.slice(0, written.length - inserts.length)
+  const numberOf = (move: number | null) => (move !== null && move <= updates.length ? move : null)
+  const all = [...earlier, ...written.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
   const numbers = await takeNumbers(client, LEDGER_NUMBERS, all.length)
   const numbered = all.map((one, i) => ({ ...one, seq: numbers[i] as number }))
   const values = [
     ...keyColumns(updates),
-    numberArray(updates, (m) => m.from),
+    numberArray(updates, ({ move }) => move.from),
     numberArray(updates, (m) => m.last.used),
     ...keyColumns(numbered),
     numberArray(numbered, (e) => e.seq),
@@ -46,20 +54,20 @@ export async function writeRemote(
     numberArray(numbered, (e) => e.entry.delta),
     numberArray(numbered, (e) => e.entry.used),
     textArray(numbered, (e) => timestamp(e.entry.recordedAt)),
-    numberArray(numbered, (e) => e.move),
+    numberArray(numbered, (e) => numberOf(e.move)),
     ...keyColumns(inserts),
     numberArray(inserts, (m) => m.to),
     ...holderColumns(inserts),
   ]
-  const done = new Set(inserts)
+  const done = new Map<CounterMove, null>(inserts.map((move) => [move, null]))
   const write = async () => {
     const { rows } = await client.query<{ move: number }>(callWriting(schema, values))
     const made = new Set(rows.map(({ move }) => move))
     for (const ord of made) {
       const update = updates[ord - 1]
-      if (update) done.add(update.move)
+      if (update) done.set(update.move, null)
     }
-    const due = receipts.filter(({ move }) => move === null || made.has(move))
+    const due = receipts.filter(({ move }) => numberOf(move) === null || made.has(move as number))
     const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
     if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
     await confirm?.()

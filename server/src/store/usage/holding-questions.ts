@@ -22,6 +22,8 @@ export type HoldingRow = [
   uid: string | null,
   overrides: string | null,
   subscriptions: string | null,
+  userTid: string,
+  userVersion: string,
   periodStart: string | null,
   used: string,
   ref: string,

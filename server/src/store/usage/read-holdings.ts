@@ -4,7 +4,7 @@ import { APP_NOW } from '../apps/apps.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import { CHOSEN, columns, type HoldingRow, LONGEST, type Question } from './holding-questions.ts'
-import type { CounterRef } from './usage-moves.ts'
+import type { CounterRef, UserRef } from './usage-moves.ts'
 
 export interface Holding {
   /** the app's version, read in the same snapshot */
@@ -12,9 +12,13 @@ export interface Holding {
   now: number
   /** null: no such user */
   uid: number | null
+  /** null: no such user, or on another server */
+  user: UserRef | null
   /** of a counter that does not exist yet */
   ref: CounterRef
   live: LiveSubscription[]
+  /** when the time of a subscription next changes `live`; Infinity: never */
+  liveUntil: number
   overrides: Override[] | null
   /**
    * The counters of that reset period whose period may contain `now`. Rarely more than one: periods overlap where the
@@ -44,7 +48,7 @@ left join lateral (
     and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
 
-const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides, u.subscriptions, c.period_start, c.used, c.ctid`
+const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides, u.subscriptions, u.ctid, u.xmin, c.period_start, c.used, c.ctid`
 
 const MANY = new Prepared<HoldingRow>(
   'read-holdings',
@@ -77,7 +81,9 @@ export async function readHoldings(
 
 export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (Holding | undefined)[] {
   const holdings = new Array<Holding | undefined>(questions)
-  for (const [ord, version, nowText, uid, overrides, subscriptions, periodStart, used, ref] of rows) {
+  for (const row of rows) {
+    const [ord, version, nowText, uid, overrides, subscriptions, tid, userVersion, periodStart, used, ref] =
+      row
     const at = Number(ord) - 1
     let holding = holdings[at]
     if (!holding) {
@@ -86,8 +92,9 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
         version: Number(version),
         now,
         uid: uid === null ? null : Number(uid),
+        user: uid === null || tid === '' ? null : { tid, version: userVersion },
         ref: NO_ROW,
-        live: subscriptions === null ? [] : liveAt(subscriptions, now),
+        ...liveAt(subscriptions, now),
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
       }
@@ -113,15 +120,22 @@ type ListedSubscription = [
 ]
 
 /** The subscriptions that count at a moment: time alone ends one, and begins one that is planned. */
-function liveAt(subscriptions: string, now: number): LiveSubscription[] {
+function liveAt(subscriptions: string | null, now: number): Pick<Holding, 'live' | 'liveUntil'> {
   const live: LiveSubscription[] = []
+  let liveUntil = Number.POSITIVE_INFINITY
+  if (subscriptions === null) return { live, liveUntil }
   for (const listed of JSON.parse(subscriptions) as ListedSubscription[]) {
     const [packageId, isAddon, startedAt, anchor, quantity, version, versionAsOf, cancelAt, isPlanned] =
       listed
-    if ((cancelAt !== null && cancelAt <= now) || (isPlanned && startedAt > now)) continue
+    if (cancelAt !== null && cancelAt <= now) continue
+    if (isPlanned && startedAt > now) {
+      liveUntil = Math.min(liveUntil, startedAt)
+      continue
+    }
+    if (cancelAt !== null) liveUntil = Math.min(liveUntil, cancelAt)
     live.push({ packageId, isAddon, startedAt, anchor, quantity, version, versionAsOf })
   }
-  return live
+  return { live, liveUntil }
 }
 
 function read(client: Tx, questions: readonly Question[]): Promise<HoldingRow[]> {

@@ -21,20 +21,43 @@ export interface CounterRef {
   readonly [counterRef]: true
 }
 
+/** The row of a user as it was read; only the store that returned it can tell. */
+export interface UserRef {
+  readonly tid: string
+  readonly version: string
+}
+
+/** What a decision was based on, apart from the counter. It is written only if all of this still holds. */
+export interface Basis {
+  /** the app's version */
+  version: number
+  user: UserRef
+  /** when it was read */
+  since: number
+  /** when time alone may change the decision; null: not known */
+  until: number | null
+}
+
 /** A counter's move from the value that the decision was based on (null: it does not exist yet) to a new one. */
 export interface CounterMove {
   key: CounterKey
   ref: CounterRef
+  /** null: on another server, where it is not compared */
+  basis: Basis | null
   from: number | null
   to: number
   entries: LedgerEntry[]
   receipts: Receipt[]
 }
 
+/** The moves that were made, with the position of each counter now; null: not known. */
+export type MadeMoves = ReadonlyMap<CounterMove, CounterRef | null>
+
 interface LedgerEntry {
   action: UsageAction
   delta: number
   used: number
+  /** for another server; this one enters its own time */
   recordedAt: number
 }
 
@@ -52,23 +75,27 @@ export interface KeptReceipt {
   move: number | null
 }
 
+/** An entry of the ledger other than the last of its move. */
+interface EarlierEntry {
+  key: CounterKey
+  entry: LedgerEntry
+  move: number
+}
+
 /** What the moves write; their receipts are added to the given ones. */
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
-  const updates = moves.flatMap((move) => {
-    const last = move.entries.at(-1)
-    return move.from !== null && last ? [{ move, key: move.key, from: move.from, last }] : []
-  })
-  const inserts = moves.filter(({ from }) => from === null)
-  const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
-  for (const [i, { move, key }] of updates.entries()) {
-    for (const entry of move.entries.slice(0, -1)) entries.push({ key, entry, move: i + 1 })
-    for (const receipt of move.receipts) receipts.push({ receipt, move: i + 1 })
+  const written: { key: CounterKey; move: CounterMove; last: LedgerEntry }[] = []
+  const earlier: EarlierEntry[] = []
+  for (const move of moves) {
+    const { key, entries } = move
+    const last = entries.at(-1)
+    if (!last) continue
+    written.push({ key, move, last })
+    const number = written.length
+    for (const entry of entries.slice(0, -1)) earlier.push({ key, entry, move: number })
+    for (const receipt of move.receipts) receipts.push({ receipt, move: number })
   }
-  for (const { key, entries: own, receipts: given } of inserts) {
-    for (const entry of own) entries.push({ key, entry, move: null })
-    for (const receipt of given) receipts.push({ receipt, move: null })
-  }
-  return { updates, entries, inserts }
+  return { written, earlier }
 }
 
 /** All writers use the same order, so no two wait for each other. */

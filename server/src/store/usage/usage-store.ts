@@ -2,7 +2,7 @@ import type { Tx } from '../connection/database.ts'
 import type { PlaceLayout } from '../connection/places.ts'
 import type { Question } from './holding-questions.ts'
 import { type Holding, readHoldings } from './read-holdings.ts'
-import type { CounterMove, Receipt } from './usage-moves.ts'
+import type { CounterMove, MadeMoves, Receipt } from './usage-moves.ts'
 import { writeUsage } from './write-usage.ts'
 
 /** The statements of the hot paths, wherever users are. */
@@ -14,7 +14,7 @@ export interface UsageStore {
   holdings(client: Tx, questions: readonly Question[], how: UsageOptions): Promise<(Holding | undefined)[]>
 
   /**
-   * Makes the moves whose counters are still as they were read; returns whether all were made. `made` gets those that
+   * Makes the moves whose basis and counter are still as they were read; returns whether all were made. `made` gets those that
    * were: once, or several times where they are in several places, of which a later one may fail. The first time, the
    * other receipts are written too.
    */
@@ -22,7 +22,7 @@ export interface UsageStore {
     client: Tx,
     moves: readonly CounterMove[],
     receipts: readonly Receipt[],
-    made: (moves: ReadonlySet<CounterMove>) => void,
+    made: (moves: MadeMoves) => void,
     how: UsageOptions,
   ): Promise<boolean>
 

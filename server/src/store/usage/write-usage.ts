@@ -1,10 +1,14 @@
+import { APP_NOW } from '../apps/apps.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
-import { type Tx, timestamp } from '../connection/database.ts'
+import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import {
+  type Basis,
   type CounterMove,
+  type CounterRef,
   type KeptReceipt,
   keyColumns,
+  type MadeMoves,
   type Receipt,
   receiptColumns,
   writtenFor,
@@ -14,89 +18,115 @@ import { parameters, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts
 /** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
 
-// A counter is found by the position of its row, which saves an index lookup; the key confirms that it is the right
-// row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
-// is null belongs to a new counter or to none, and so depends on no update.
+// A move is made only if everything it was decided by is unchanged: the app's version, the user's row, the time in which
+// the decision holds, and the counter. Users and counters are found by the position of their row, which saves an index
+// lookup; the key confirms that it is the right row. A move brings its last ledger entry along, nearly always the only
+// one.
 
-const KEY = 'app_id, user_uid, feature_id, reset_period, period_start'
+const KEY = ['app_id', 'user_uid', 'feature_id', 'reset_period', 'period_start']
 const KEY_TYPES = ['text', 'bigint', 'text', 'text', 'timestamptz']
+const BASIS_TYPES = ['bigint', 'tid', 'xid', 'timestamptz', 'timestamptz']
 
-function writing(withNew: boolean): string {
+const of = (table: string, columns: readonly string[]): string =>
+  columns.map((column) => `${table}.${column}`).join(', ')
+
+const UNCHANGED = `app.id = m.app_id and app.version = m.version
+    and u.ctid = m.user_tid and u.xmin = m.user_version and u.app_id = m.app_id and u.uid = m.user_uid
+    and ${APP_NOW} >= m.since and (m.until is null or ${APP_NOW} < m.until)`
+
+const SAME_COUNTER = `c.ctid = m.tid and c.used = m.was and ${KEY.map((column) => `c.${column} = m.${column}`).join(' and ')}`
+
+const MOVED = of('m', ['ord', ...KEY, 'action', 'delta', 'becomes'])
+
+/** The moves that are made, as `moved`. */
+const moving = (moves: string): string => `moved as (
+  update usage_counter c set used = m.becomes from ${moves}, app, users u
+  where ${UNCHANGED}
+    and ${SAME_COUNTER}
+  returning ${MOVED}, ${APP_NOW} as now, c.ctid
+)`
+
+/** The same, where some have no counter yet. */
+const movingOrCreating = (moves: string): string => `valid as materialized (
+  select m.*, ${APP_NOW} as now from ${moves}, app, users u
+  where ${UNCHANGED}
+), updated as (
+  update usage_counter c set used = m.becomes from valid m
+  where ${SAME_COUNTER}
+  returning ${MOVED}, m.now, c.ctid
+), created as (
+  insert into usage_counter (${KEY}, used) select ${KEY}, becomes from valid where tid is null
+), moved as (
+  select * from updated union all select ${MOVED}, m.now, null from valid m where tid is null
+)`
+
+function writing(moved: (moves: string) => string): string {
   const take = parameters()
-  const moves = take(...KEY_TYPES, 'tid', 'bigint', 'bigint', 'text', 'bigint', 'timestamptz')
-  const entries = take(...KEY_TYPES, 'text', 'bigint', 'bigint', 'timestamptz', 'int')
-  const counters = withNew ? take(...KEY_TYPES, 'bigint') : null
-  return `with moved as (
-  update usage_counter c set used = m.becomes
-  from unnest(${moves})
-    with ordinality as m (${KEY}, tid, was, becomes, action, delta, recorded_at, ord)
-  where c.ctid = m.tid and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
-    and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
-  returning m.*
-), ledger as (
+  const moves = `unnest(${take(...KEY_TYPES, ...BASIS_TYPES, 'tid', 'bigint', 'bigint', 'text', 'bigint')})
+    with ordinality as m (${KEY}, version, user_tid, user_version, since, until, tid, was, becomes, action, delta, ord)`
+  const earlier = `unnest(${take(...KEY_TYPES, 'text', 'bigint', 'bigint', 'int')})
+    as e (${KEY}, action, delta, used, move)`
+  return `with ${moved(moves)}, ledger as (
   insert into usage_ledger (${KEY}, action, delta, used, recorded_at)
-  select ${KEY}, action, delta, used, recorded_at
-  from unnest(${entries}) as e (${KEY}, action, delta, used, recorded_at, move)
-  where move is null or move = any(array(select ord from moved))
+  select ${of('e', [...KEY, 'action', 'delta', 'used'])}, m.now from ${earlier} join moved m on m.ord = e.move
   union all
-  select ${KEY}, action, delta, becomes, recorded_at from moved
-), ${
-    counters === null
-      ? ''
-      : `made as (
-  insert into usage_counter (${KEY}, used) select * from unnest(${counters})
-), `
-  }${writingReceipts(take, 'select ord from moved')}
-select ord from moved`
+  select ${KEY}, action, delta, becomes, now from moved
+), ${writingReceipts(take, 'select ord from moved')}
+select ord, ctid from moved`
 }
 
 /** New counters are rare, and a statement that may create some takes longer to start, even if it does not. */
-const WRITE = new Prepared<[ord: string]>('write-usage', writing(false))
-const WRITE_NEW = new Prepared<[ord: string]>('write-usage-new', writing(true))
+const WRITE = new Prepared<[ord: string, ctid: string]>('write-usage', writing(moving))
+const WRITE_NEW = new Prepared<[ord: string, ctid: string | null]>(
+  'write-usage-new',
+  writing(movingOrCreating),
+)
 
 /**
- * Moves each counter that still has the value it was read with, together with its ledger rows and receipts: one
- * statement, so one round trip and one commit for all. Returns the moves that were made; the
- * others lost a race and must be decided again. If a new counter or a receipt exists by now, nothing is done and the unique
- * violation is thrown.
+ * Makes each move whose basis and counter are unchanged, together with its ledger entries and receipts: one statement, so
+ * one round trip and one commit for all. Returns the moves that were made; the others lost a race and must be decided
+ * again. If a new counter or a receipt exists by now, nothing is done and the unique violation is thrown.
  */
 export async function writeUsage(
   client: Tx,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
-): Promise<Set<CounterMove>> {
+): Promise<MadeMoves> {
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
+  const made = new Map<CounterMove, CounterRef | null>()
   if (moves.length === 0) {
     await WRITE_RECEIPTS.run(client, receiptColumns(receipts))
-    return new Set()
+    return made
   }
-  const { updates, entries, inserts } = writtenFor(moves, receipts)
-  const withNew = inserts.length > 0
+  const { written, earlier } = writtenFor(moves, receipts)
+  const isNew = ({ move }: { move: CounterMove }) => move.from === null
   const values = [
-    ...keyColumns(updates),
-    textArray(updates, ({ move }) => move.ref as unknown as string),
-    numberArray(updates, (m) => m.from),
-    numberArray(updates, (m) => m.last.used),
-    textArray(updates, (m) => m.last.action),
-    numberArray(updates, (m) => m.last.delta),
-    textArray(updates, (m) => timestamp(m.last.recordedAt)),
-    ...keyColumns(entries),
-    textArray(entries, (e) => e.entry.action),
-    numberArray(entries, (e) => e.entry.delta),
-    numberArray(entries, (e) => e.entry.used),
-    textArray(entries, (e) => timestamp(e.entry.recordedAt)),
-    numberArray(entries, (e) => e.move),
+    ...keyColumns(written),
+    numberArray(written, ({ move }) => basisOf(move).version),
+    textArray(written, ({ move }) => basisOf(move).user.tid),
+    textArray(written, ({ move }) => basisOf(move).user.version),
+    textArray(written, ({ move }) => timestamp(basisOf(move).since)),
+    textArray(written, ({ move }) => timestampOrNull(basisOf(move).until)),
+    textArray(written, (one) => (isNew(one) ? null : (one.move.ref as unknown as string))),
+    numberArray(written, ({ move }) => move.from),
+    numberArray(written, ({ last }) => last.used),
+    textArray(written, ({ last }) => last.action),
+    numberArray(written, ({ last }) => last.delta),
+    ...keyColumns(earlier),
+    textArray(earlier, ({ entry }) => entry.action),
+    numberArray(earlier, ({ entry }) => entry.delta),
+    numberArray(earlier, ({ entry }) => entry.used),
+    numberArray(earlier, ({ move }) => move),
+    ...receiptColumns(receipts),
   ]
-  if (withNew)
-    values.push(
-      ...keyColumns(inserts),
-      numberArray(inserts, (m) => m.to),
-    )
-  values.push(...receiptColumns(receipts))
-  const done = new Set(inserts)
-  for (const [ord] of await (withNew ? WRITE_NEW : WRITE).run(client, values)) {
-    const update = updates[Number(ord) - 1]
-    if (update) done.add(update.move)
+  for (const [ord, ctid] of await (written.some(isNew) ? WRITE_NEW : WRITE).run(client, values)) {
+    const move = written[Number(ord) - 1]?.move
+    if (move) made.set(move, ctid as unknown as CounterRef | null)
   }
-  return done
+  return made
+}
+
+function basisOf({ basis }: CounterMove): Basis {
+  if (!basis) throw new Error('a move of this server has no basis')
+  return basis
 }

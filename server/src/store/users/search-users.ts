@@ -104,7 +104,7 @@ function newStatement(name: string, after: MatchedBy | null, byPart: boolean): S
 /**
  * Users whose id, address, billing id or name starts with the text, by ranges of four indexes, one after the other: a
  * user matched twice appears twice. Then up to `byPart` users per cell with every word of the text somewhere in these;
- * of more, an arbitrary selection. It is one statement, whose later parts do not run once there are enough.
+ * of more, an arbitrary selection. Later parts do not run once there are enough.
  */
 export async function searchUsers(
   db: HomeDb,
@@ -115,15 +115,28 @@ export async function searchUsers(
   byPart: number,
 ): Promise<UserMatch[]> {
   if (after?.by === 'part' && byPart === 0) return []
-  const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
-  const cursor = after ?? { key: '', uid: 0 }
-  const search = { appId, text, folded: text.toLowerCase(), after: cursor, limit, byPart }
+  const base = { appId, text, folded: text.toLowerCase(), limit, byPart }
+  const start = { key: '', uid: 0 }
+  const whole = { ...statementFor(after?.by ?? null, byPart > 0), search: { ...base, after: after ?? start } }
+  // Citus would call the function of the last part on the other server, which does not have it.
+  const split = db.places.acrossServers && byPart > 0 && after?.by !== 'part'
+  const steps = split
+    ? [
+        { ...statementFor(after?.by ?? null, false), search: whole.search },
+        { ...statementFor('part', true), search: { ...base, after: start } },
+      ]
+    : [whole]
   const find = async (cell: HomeDb) => {
-    const rows = await prepared.runOn(
-      cell,
-      values.map((value) => String(value(search))),
-    )
-    return rows.map(matchOf)
+    const found: UserMatch[] = []
+    for (const { prepared, values, search } of steps) {
+      if (found.length >= limit) break
+      const rows = await prepared.runOn(
+        cell,
+        values.map((value) => String(value(search))),
+      )
+      found.push(...rows.map(matchOf))
+    }
+    return found
   }
   return db.places.each(find, firstRows(limit, inOrder))
 }

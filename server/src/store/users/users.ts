@@ -103,9 +103,10 @@ export async function findTokenUser(
   tokenKey: string,
 ): Promise<UserRow | null> {
   const find = rowsOf<UserRow>({
+    // Citus sends what it finds here to the other server, and fails if that has no columns.
     text: `select ${COLUMNS} from users where app_id = $1 and uid = $2
-       and exists (select from app where id = $1 and deleting_since is null) and not exists
-       (select from token_key k where k.app_id = $1 and k.id = $3 and k.revoked_at is not null)`,
+       and exists (select 1 from app where id = $1 and deleting_since is null) and not exists
+       (select 1 from token_key k where k.app_id = $1 and k.id = $3 and k.revoked_at is not null)`,
     values: [appId, uid, tokenKey],
   })
   return (await db.places.ofUid(appId, uid, find))?.[0] ?? null
