@@ -49,8 +49,8 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
   const users = defineUserPage(builder)
-  queryFields(builder, (t) => {
-    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+  queryFields(builder, (t, { appId, id }) => {
+    const args = { appId, id }
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {
       featurePackages: t.field({

@@ -76,8 +76,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const recurringPage = definePage(builder, 'RecurringRevenuePage', recurring)
   const listedPage = definePage(builder, 'ListedSubscriptionPage', listed)
   const paymentPage = definePage(builder, 'ChargePage', payment)
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId }) => {
     const days = t.arg.int({
       defaultValue: 30,
       description: 'Length of the time range in days: 7, 30, 90 or 365.',
