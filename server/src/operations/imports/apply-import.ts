@@ -125,7 +125,7 @@ async function moveBatches(service: Service, appId: string, id: string, way: Way
   for (let [limit, lost] = [BATCH, 0]; ; ) {
     if (service.ongoing.stopping) throw unavailable('The server was stopped')
     try {
-      const more = await transaction(service.patient, async (tx) => {
+      const more = await transaction(service.longQueries, async (tx) => {
         await lookUpKeys(tx)
         return moveRows(tx, appId, id, way, limit)
       })
