@@ -17,7 +17,23 @@ export const SKIP_THE_RECEIPT: Breakage = {
 export const WRITE_WITHOUT_COMPARING: Breakage = {
   what: 'a counter is written without comparing it with the value that was read',
   sources: [
-    { file: 'store/usage/write-usage.ts', find: 'c.ctid = m.tid and c.app_id', replace: 'c.app_id' },
-    { file: 'store/usage/write-usage.ts', find: ' and c.used = m.was', replace: '' },
+    { file: 'store/usage/write-usage.ts', find: 'c.ctid = m.tid and c.used = m.was and ', replace: '' },
+  ],
+}
+
+/** What makes a decision from memory as good as one from the database. */
+export const WRITE_WITHOUT_CONFIRMING: Breakage = {
+  what: 'usage is written without confirming that the app and the user are unchanged since the decision',
+  sources: [
+    {
+      file: 'store/usage/write-usage.ts',
+      find: 'app.id = m.app_id and app.version = m.version',
+      replace: 'app.id = m.app_id',
+    },
+    {
+      file: 'store/usage/write-usage.ts',
+      find: 'u.ctid = m.user_tid and u.xmin = m.user_version and u.app_id',
+      replace: 'u.app_id',
+    },
   ],
 }

@@ -9,6 +9,7 @@ import { hostile } from './scenarios/hostile.ts'
 import { importing } from './scenarios/import.ts'
 import { kills, killsInCells } from './scenarios/kills.ts'
 import { ledger } from './scenarios/ledger.ts'
+import { changingLimits } from './scenarios/limits.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
@@ -28,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   citus,
   races,
   racesInCells,
+  changingLimits,
   plans,
   cutReplies,
   hostile,

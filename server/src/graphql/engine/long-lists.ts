@@ -14,7 +14,8 @@ import { Executable } from './executable.ts'
  */
 export class LongLists {
   readonly #resume: Cursor | null
-  readonly #unfinished = new Map<string, { document: DocumentNode; cursor: Cursor }>()
+  /** Made for the first one: nearly every request has none. */
+  #unfinished: Map<string, { document: DocumentNode; cursor: Cursor }> | null = null
 
   constructor(resume: Cursor | null = null) {
     this.#resume = resume
@@ -26,12 +27,15 @@ export class LongLists {
     read: (cursor: Cursor | null) => Promise<Chunk<Row>>,
   ): Promise<Row[]> {
     const { rows, next } = await read(this.#resume)
-    if (next) this.#unfinished.set(String(info.path.key), { document: documentOf(info), cursor: next })
+    if (next) {
+      this.#unfinished ??= new Map()
+      this.#unfinished.set(String(info.path.key), { document: documentOf(info), cursor: next })
+    }
     return rows
   }
 
   get unfinished(): boolean {
-    return this.#unfinished.size > 0
+    return this.#unfinished !== null
   }
 
   /** The rest of the list under this response name, in chunks of executed rows. */
@@ -41,7 +45,7 @@ export class LongLists {
     context: object,
     variables: Record<string, unknown>,
   ): AsyncGenerator<unknown[]> {
-    const list = this.#unfinished.get(name)
+    const list = this.#unfinished?.get(name)
     if (!list) return
     const executable = new Executable(schema, list.document)
     let cursor: Cursor | undefined = list.cursor
@@ -50,7 +54,7 @@ export class LongLists {
       const result: ExecutionResult = await executable.run({ ...context, lists }, variables, null)
       if (result.errors) throw result.errors[0]
       yield result.data?.[name] as unknown[]
-      cursor = lists.#unfinished.get(name)?.cursor
+      cursor = lists.#unfinished?.get(name)?.cursor
     }
   }
 }

@@ -199,16 +199,26 @@ function stand(
   const { uid, now } = holding
   const holder = uid === null ? null : holding
   const entitlement = userEntitlement(catalogue, featureId, holder, now)
-  const decided = { featureId, entitlement, holder, catalogue, now, uid }
-  if (entitlement.kind !== 'metered') return { ...decided, used: 0, counter: null, counted: false }
+  const state: EntitlementState = {
+    featureId,
+    entitlement,
+    holder,
+    catalogue,
+    now,
+    uid,
+    used: 0,
+    counter: null,
+    counted: false,
+  }
+  if (entitlement.kind !== 'metered') return state
   const { allowance, period } = entitlement
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
-  return {
-    ...decided,
-    used: counter?.used ?? 0,
-    counter: counter?.ref ?? holding.ref,
-    counted: counter !== undefined,
+  state.counter = counter?.ref ?? holding.ref
+  if (counter) {
+    state.used = counter.used
+    state.counted = true
   }
+  return state
 }
