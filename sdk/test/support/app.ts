@@ -26,7 +26,7 @@ export async function sdkApp(server: TestServer, limit = 1_000_000): Promise<Sdk
     { id },
   )
   const apiKey: string = createApiKey.secret
-  const app = { id, admin: adminClient(server.url, apiKey), dashboard: server.dashboard }
+  const app = { id, admin: adminClient(server.url, apiKey), dashboard: server.dashboard.of(id) }
   await publishPackage(app, 'plan', { calls: { limit } })
   await createUsers(app.admin, ['ann'])
   await app.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')

@@ -6,18 +6,11 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { metered } from '../../test/harness/contents.ts'
 import { checkDelta, decideAccess, deniedReason, REASON_CODES } from './access.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
 const MAX = 2 ** 53 - 1
-
-const metered = (budget: number | null, overageEnabled = false): UserEntitlement => ({
-  kind: 'metered',
-  allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
-  anchor: 0,
-  byOverride: false,
-  period: { start: 0, end: 1 },
-})
 
 describe('spec §4 queries rule 1: access', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue, type Catalogue, type FeatureContent } from './catalogue.ts'
 import { catalogueDiff } from './catalogue-diff.ts'
 import type { Feature } from './feature.ts'
@@ -12,46 +13,15 @@ type Sold = {
   draft?: PackageEdit
 }
 
-const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
-  featureId: 'calls',
-  limit: 10,
-  resetPeriod: 'MONTH',
-  overageEnabled: false,
-  ...change,
-})
+const grant = (change: Partial<Entitlement> = {}) => entitlement('calls', change)
 
 function catalogue(
   features: Record<string, Partial<FeatureContent>>,
   packages: Record<string, Sold> = {},
 ): Catalogue {
   return buildCatalogue(
-    Object.entries(features).map(([id, more]) => ({
-      id,
-      name: id,
-      type: 'CONSUMABLE',
-      unitLabel: null,
-      unitLabelPlural: null,
-      metadata: {},
-      overridePeriods: [],
-      archived: false,
-      ...more,
-    })),
-    Object.entries(packages).map(([id, sold]) => ({
-      id,
-      name: id,
-      isAddon: false,
-      features: [],
-      draft: null,
-      status: 'PUBLISHED',
-      archived: false,
-      metadata: {},
-      updatedAt: 0,
-      prices: [],
-      version: 1,
-      history: 1,
-      entries: [],
-      ...sold,
-    })),
+    Object.entries(features).map(([id, more]) => featureContent(id, more)),
+    Object.entries(packages).map(([id, sold]) => packageContent(id, sold)),
   )
 }
 

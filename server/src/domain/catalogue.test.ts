@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import {
   buildCatalogue,
   type Catalogue,
@@ -6,7 +7,6 @@ import {
   catalogueWithHistory,
   type FeatureContent,
   type HistoryContent,
-  type PackageContent,
   versionOf,
 } from './catalogue.ts'
 import type { Feature } from './feature.ts'
@@ -14,43 +14,15 @@ import type { Entitlement } from './package.ts'
 import type { Reach } from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
 
-const feature = (id: string): FeatureContent => ({
-  id,
-  name: id,
-  type: 'CONSUMABLE',
-  unitLabel: null,
-  unitLabelPlural: null,
-  metadata: {},
-  overridePeriods: [],
-  archived: false,
-})
 const bare = (id: string): Feature => {
-  const { overridePeriods, archived, ...rest } = feature(id)
+  const { overridePeriods, archived, ...rest } = featureContent(id)
   return rest
 }
-const grant = (featureId: string, resetPeriod: ResetPeriod = 'MONTH'): Entitlement => ({
-  featureId,
-  limit: 1,
-  resetPeriod,
-  overageEnabled: false,
-})
-const content = (id: string, features: Entitlement[]): PackageContent => ({
-  id,
-  name: id,
-  status: 'PUBLISHED',
-  isAddon: false,
-  archived: false,
-  metadata: {},
-  updatedAt: 0,
-  features,
-  prices: [],
-  draft: null,
-  version: 1,
-  history: 1,
-  entries: [],
-})
+const grant = (featureId: string, resetPeriod: ResetPeriod = 'MONTH') =>
+  entitlement(featureId, { limit: 1, resetPeriod })
+const content = (id: string, features: Entitlement[]) => packageContent(id, { features })
 
-const FEATURES = ['calls', 'seats', 'unused'].map(feature)
+const FEATURES = ['calls', 'seats', 'unused'].map((id) => featureContent(id))
 const PACKAGES = [
   content('basic', [grant('calls')]),
   content('pro', [grant('calls'), grant('seats', 'YEAR')]),
@@ -71,7 +43,7 @@ describe('a catalogue', () => {
   })
 
   it('knows the reset periods of overrides as well, before those of packages', () => {
-    const calls: FeatureContent = { ...feature('calls'), overridePeriods: ['WEEK', 'MONTH'] }
+    const calls: FeatureContent = { ...featureContent('calls'), overridePeriods: ['WEEK', 'MONTH'] }
     const built = buildCatalogue(
       [calls],
       [content('basic', [grant('calls')]), content('daily', [grant('calls', 'DAY')])],

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue, type Catalogue, catalogueWith, grantsOf, versionOf } from './catalogue.ts'
 import { type HistoryEntry, periodEnd, type Reach, versionAt } from './package-version.ts'
 
@@ -133,38 +134,10 @@ describe('gap: the version of a package that a subscription has', () => {
 })
 
 describe('gap: what a version grants', () => {
-  const plan = (limit: number) =>
-    ({ featureId: 'calls', limit, resetPeriod: 'MONTH', overageEnabled: false }) as const
+  const plan = (limit: number) => entitlement('calls', { limit })
   const catalogue: Catalogue = buildCatalogue(
-    [
-      {
-        id: 'calls',
-        name: 'Calls',
-        type: 'CONSUMABLE',
-        unitLabel: null,
-        unitLabelPlural: null,
-        metadata: {},
-        overridePeriods: [],
-        archived: false,
-      },
-    ],
-    [
-      {
-        id: 'plan',
-        name: 'Plan',
-        status: 'PUBLISHED',
-        isAddon: false,
-        archived: false,
-        metadata: {},
-        updatedAt: 0,
-        features: [plan(10)],
-        prices: [],
-        draft: null,
-        version: 1,
-        history: 1,
-        entries: [],
-      },
-    ],
+    [featureContent('calls')],
+    [packageContent('plan', { features: [plan(10)] })],
   )
   const held = (version: number) => ({ packageId: 'plan', version, versionAsOf: version, anchor: START })
   const limits = (of: Catalogue, now: number) =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue } from './catalogue.ts'
 import type { Override } from './override.ts'
 import type { ResetPeriod } from './period.ts'
@@ -198,36 +199,15 @@ describe('gap: quantities: the limits that usage must not exceed', () => {
     'addon-rooms': [['rooms', 1]],
   }
   const catalogue = buildCatalogue(
-    ['seats', 'desks', 'calls', 'storage', 'guests', 'rooms'].map((id) => ({
-      id,
-      name: id,
-      type: 'CONSUMABLE',
-      unitLabel: null,
-      unitLabelPlural: null,
-      metadata: {},
-      overridePeriods: [],
-      archived: false,
-    })),
-    Object.entries(packages).map(([id, grants]) => ({
-      id,
-      name: id,
-      status: 'PUBLISHED',
-      isAddon: id.startsWith('addon'),
-      archived: false,
-      metadata: {},
-      updatedAt: 0,
-      features: grants.map(([featureId, limit, resetPeriod = 'NEVER', overageEnabled = false]) => ({
-        featureId,
-        limit,
-        resetPeriod,
-        overageEnabled,
-      })),
-      prices: [],
-      draft: null,
-      version: 1,
-      history: 1,
-      entries: [],
-    })),
+    ['seats', 'desks', 'calls', 'storage', 'guests', 'rooms'].map((id) => featureContent(id)),
+    Object.entries(packages).map(([id, grants]) =>
+      packageContent(id, {
+        isAddon: id.startsWith('addon'),
+        features: grants.map(([featureId, limit, resetPeriod = 'NEVER', overageEnabled = false]) =>
+          entitlement(featureId, { limit, resetPeriod, overageEnabled }),
+        ),
+      }),
+    ),
   )
   const override = (
     mode: Override['mode'],

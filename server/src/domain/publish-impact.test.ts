@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue } from './catalogue.ts'
 import type { Entitlement } from './package.ts'
 import { accessChange, counterOf, entitlementChanges, touchedFeatures } from './publish-impact.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
-const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
-  featureId: 'calls',
-  limit: 10,
-  resetPeriod: 'MONTH',
-  overageEnabled: false,
-  ...change,
-})
+const grant = (change: Partial<Entitlement> = {}) => entitlement('calls', change)
 
 describe('gap: publishing, the features that an edit touches', () => {
   it.each([
@@ -111,37 +106,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
 
   it('is found by the two catalogues', () => {
     const catalogue = (limit: number) =>
-      buildCatalogue(
-        [
-          {
-            id: 'calls',
-            name: 'calls',
-            type: 'CONSUMABLE',
-            unitLabel: null,
-            unitLabelPlural: null,
-            metadata: {},
-            overridePeriods: [],
-            archived: false,
-          },
-        ],
-        [
-          {
-            id: 'plan',
-            name: 'plan',
-            status: 'PUBLISHED',
-            isAddon: false,
-            archived: false,
-            metadata: {},
-            updatedAt: 0,
-            features: [grant({ limit })],
-            prices: [],
-            draft: null,
-            version: 1,
-            history: 1,
-            entries: [],
-          },
-        ],
-      )
+      buildCatalogue([featureContent('calls')], [packageContent('plan', { features: [grant({ limit })] })])
     const plan = { packageId: 'plan', isAddon: false, startedAt: 0, anchor: 0 }
     const live = [{ ...plan, quantity: 1, version: 1, versionAsOf: 1 }]
     const catalogues = { before: catalogue(10), after: catalogue(20) }

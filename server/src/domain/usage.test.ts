@@ -8,19 +8,12 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { metered } from '../../test/harness/contents.ts'
 import { decideAccess } from './access.ts'
 import { applyUsage, checkUsageCall, USAGE_ACTIONS, type UsageCall } from './usage.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
 const MAX = 2 ** 53 - 1
-
-const metered = (budget: number | null, overageEnabled = false): UserEntitlement => ({
-  kind: 'metered',
-  allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
-  anchor: 0,
-  byOverride: false,
-  period: { start: 0, end: 1 },
-})
 
 describe('spec §4 mutations rules 4 and 5: recordUsage', () => {
   it.each([

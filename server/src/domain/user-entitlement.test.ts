@@ -7,6 +7,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
 import type { Override } from './override.ts'
@@ -22,36 +23,15 @@ type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod
 
 function catalogue(features: Record<string, FeatureType>, packages: Record<string, Grant[]>): Catalogue {
   return buildCatalogue(
-    Object.entries(features).map(([id, type]) => ({
-      id,
-      name: id,
-      type,
-      unitLabel: null,
-      unitLabelPlural: null,
-      metadata: {},
-      overridePeriods: [],
-      archived: false,
-    })),
-    Object.entries(packages).map(([id, grants]) => ({
-      id,
-      name: id,
-      status: 'PUBLISHED',
-      isAddon: id.startsWith('addon'),
-      archived: false,
-      metadata: {},
-      updatedAt: 0,
-      features: grants.map(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) => ({
-        featureId,
-        limit,
-        resetPeriod,
-        overageEnabled,
-      })),
-      prices: [],
-      draft: null,
-      version: 1,
-      history: 1,
-      entries: [],
-    })),
+    Object.entries(features).map(([id, type]) => featureContent(id, { type })),
+    Object.entries(packages).map(([id, grants]) =>
+      packageContent(id, {
+        isAddon: id.startsWith('addon'),
+        features: grants.map(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) =>
+          entitlement(featureId, { limit, resetPeriod, overageEnabled }),
+        ),
+      }),
+    ),
   )
 }
 

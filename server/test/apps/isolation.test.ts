@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 async function newWorld(side: Side, used: number, limit: number): Promise<World> {
   const id = `the-${side}`
-  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
+  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard.of(id) }
   const input = { userId: 'ann', featureId: 'calls', delta: used, action: 'SET', idempotencyKey: 'first' }
   const world = await furnishWorld(server, app, { text: side, limit })
   await world.admin.call('recordUsage', { input })

@@ -51,7 +51,7 @@ let apps = 0
 async function newApp() {
   const id = `refused-${++apps}`
   const admin = await createApp(one, id)
-  await publishPackage({ id, admin, dashboard: one.dashboard }, 'plan', { calls: { limit: 10 } })
+  await publishPackage({ id, admin, dashboard: one.dashboard.of(id) }, 'plan', { calls: { limit: 10 } })
   const { generateUserToken } = await admin.data(`mutation {
     createUser(input: { id: "ann" }) { id }
     subscribe(userId: "ann", packageIds: ["plan"]) { id }

@@ -31,7 +31,7 @@ export class Customers {
   async access(access: 'KEEP' | 'END'): Promise<void> {
     const setAccessAfterRefund = await this.#shop.dashboard.call(
       'setAccessAfterRefund { accessAfterRefund }',
-      { appId: this.#shop.id, access },
+      { access },
     )
     expect(setAccessAfterRefund).toEqual({ accessAfterRefund: access })
     await jobsDone(this.#databaseUrl)

@@ -23,7 +23,7 @@ let email: string
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`
-  await shop.dashboard.call('updateUser', { appId: shop.id, id: 'ann', input: { email } })
+  await shop.dashboard.call('updateUser', { id: 'ann', input: { email } })
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 })
 afterEach(() => unregister())
@@ -237,7 +237,7 @@ describe('gap: deleteUser, of ids that were used before', () => {
     await update('ann', 'id: "anna"')
     // Another millisecond, so that the two are told apart.
     await delay(5)
-    await dashboard.call('createUser', { appId, input: { id: 'ann', name: 'Second Ann' } })
+    await dashboard.call('createUser', { input: { id: 'ann', name: 'Second Ann' } })
     await admin.data(DELETE, { id: 'anna' })
     expect(await found('First Ann', '"anna"')).toEqual([])
     expect(await audited()).toEqual([

@@ -24,10 +24,7 @@ async function month(): Promise<void> {
 
 const billed = async (): Promise<string[]> => {
   const [{ id }] = (await here.shop.billed()) as [{ id: string }]
-  const subscription = await here.shop.dashboard.call('subscription { billing { status } }', {
-    appId: here.shop.id,
-    id,
-  })
+  const subscription = await here.shop.dashboard.call('subscription { billing { status } }', { id })
   return [subscription.billing.status]
 }
 
@@ -127,7 +124,6 @@ describe('gap: billing, a change made at Stripe', () => {
     const ref = await here.buy('on trial')
     const failed = async () => {
       const payments = await here.shop.dashboard.call('payments { rows { amount } }', {
-        appId: here.shop.id,
         state: 'FAILED',
         days: 30,
       })

@@ -145,10 +145,7 @@ describe('spec §4 mutation rule 6: a SubscriptionLinkError says what to do', ()
 
   it('and the dashboard says it of a template before anybody asks for a link', async () => {
     await shop.price('extra', { amount: 1, currency: 'eur', interval: 'month' })
-    const shown = await shop.dashboard.call('billingTemplate { problem provider }', {
-      appId: shop.id,
-      id: 'both',
-    })
+    const shown = await shop.dashboard.call('billingTemplate { problem provider }', { id: 'both' })
     expect(shown).toMatchObject({ problem: expect.stringMatching(/in eur/), provider: null })
   })
 })

@@ -21,7 +21,7 @@ describe('gap: billing, a notice that is handled before the answer to what cause
       [here.prices.plan, here.prices.extra].map(String),
     )
     await here.shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await here.shop.dashboard.call('publishPackage', { appId: here.shop.id, id: 'free' })
+    await here.shop.dashboard.call('publishPackage', { id: 'free' })
   })
   afterEach(() => stripe.fail(null))
 

@@ -131,7 +131,7 @@ describe('gap: change: what is paid for', () => {
 
   it('a plan that costs nothing takes over when the payments end', async () => {
     await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await shop.dashboard.call('publishPackage', { appId: shop.id, id: 'free' })
+    await shop.dashboard.call('publishPackage', { id: 'free' })
     await shop.buy('pro')
     expect(await change('free')).toMatchObject({ now: false, at: end, credit: 0, charge: 0 })
     await shop.advance(end)
@@ -161,17 +161,13 @@ describe('gap: change: what is paid for', () => {
     await shop.archivePrice('plan')
     await shop.advance(end)
     expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
-    const payments = await shop.dashboard.call('payments { rows { amount } }', {
-      appId: shop.id,
-      state: 'PAID',
-      days: 30,
-    })
+    const payments = await shop.dashboard.call('payments { rows { amount } }', { state: 'PAID', days: 30 })
     expect(payments.rows[0]).toEqual({ amount: 1_200 })
   })
 
   it('the free plan that was to follow is dropped when the payments go on after all', async () => {
     await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
-    await shop.dashboard.call('publishPackage', { appId: shop.id, id: 'free' })
+    await shop.dashboard.call('publishPackage', { id: 'free' })
     await shop.buy('pro')
     await change('free')
     const { subscriptions } = await shop.admin.data('{ subscriptions(userId: "ann") { id status } }')

@@ -47,7 +47,6 @@ describe('spec §2: Package.prices', () => {
     const [price] = await shownTo(shop.admin, 'plan')
     const archive = async (archived: boolean) =>
       await shop.dashboard.call('archivePrice { id archivedAt }', {
-        appId: shop.id,
         provider: 'sandbox',
         id: price.id,
         archived,

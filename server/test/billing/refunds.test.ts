@@ -17,7 +17,6 @@ let customers: Customers
 
 const explained = async (): Promise<string> => {
   const explain = await shop.dashboard.call('explain { steps { step text } }', {
-    appId: shop.id,
     userId: customers.user,
     featureId: 'call',
   })
@@ -66,9 +65,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
   const paymentOf = (ref: string) => String(stripe.payments(ref)[0])
 
   it('shows a full refund on the subscription, and keeps access unless the app says otherwise', async () => {
-    const billingSettings = await shop.dashboard.call('billingSettings { accessAfterRefund }', {
-      appId: shop.id,
-    })
+    const billingSettings = await shop.dashboard.call('billingSettings { accessAfterRefund }')
     expect(billingSettings.accessAfterRefund).toBe('KEEP')
     const { payment } = await buy('plan')
     expect(await customers.reversals()).toEqual([[]])

@@ -15,7 +15,7 @@ const DAY = 86_400_000
 async function revenue(days = 30, fresh = true): Promise<Data> {
   return shop.dashboard.call(
     'revenue { asOf from new changed cancelled pastDue trialing plans { packageId isAddon active trialing pastDue unpaid } mrr { provider currency decimals amount pastDue } payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount } }',
-    { appId: shop.id, days, fresh },
+    { days, fresh },
   )
 }
 
@@ -25,7 +25,7 @@ async function listed(list: string, days = 30): Promise<string[]> {
   do {
     const revenueList: Data = await shop.dashboard.call(
       'revenueList { rows { userId packageId fromPackageName } next }',
-      { appId: shop.id, list, days, first: 1, after },
+      { list, days, first: 1, after },
     )
     for (const { userId, packageId, fromPackageName: from } of revenueList.rows) {
       seen.push(`${userId}: ${from === null ? '' : `${from} → `}${packageId}`)
@@ -54,7 +54,6 @@ async function paid(state: string, days = 30): Promise<string[]> {
   let after: string | null = null
   do {
     const payments: Data = await shop.dashboard.call('payments { rows { userId amount currency } next }', {
-      appId: shop.id,
       state,
       days,
       first: 1,
@@ -73,7 +72,7 @@ async function recurring(): Promise<string[]> {
   do {
     const mrrList: Data = await shop.dashboard.call(
       'mrrList { rows { userId packageNames amount currency pastDue } next }',
-      { appId: shop.id, first: 1, after },
+      { first: 1, after },
     )
     for (const { userId, packageNames, amount, currency, pastDue } of mrrList.rows) {
       seen.push(`${userId} ${packageNames.join(', ')} ${amount} ${currency} ${pastDue}`)

@@ -134,7 +134,7 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
     await shop.template('never', ['life'], undefined, { trialDays: 3 })
     const billingTemplate = await shop.dashboard.call(
       'billingTemplate { problem trialDays trialNeedsCard promotionCodes }',
-      { appId: shop.id, id: 'never' },
+      { id: 'never' },
     )
     expect(billingTemplate).toEqual({
       problem: expect.stringMatching(/One-off prices do not support trials/),

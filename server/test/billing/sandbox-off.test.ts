@@ -19,12 +19,10 @@ beforeEach(async () => {
 })
 
 const set = async (provider: string, input: object) =>
-  shop.dashboard.call('setProviderAccount { enabled warning }', { appId: shop.id, provider, input })
+  shop.dashboard.call('setProviderAccount { enabled warning }', { provider, input })
 
 const sandbox = async () => {
-  const providerAccounts = await shop.dashboard.call('providerAccounts { provider enabled warning }', {
-    appId: shop.id,
-  })
+  const providerAccounts = await shop.dashboard.call('providerAccounts { provider enabled warning }')
   return providerAccounts.find(({ provider }: { provider: string }) => provider === 'sandbox')
 }
 

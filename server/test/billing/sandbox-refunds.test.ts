@@ -25,7 +25,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
   async function payments(subscriptionId: string) {
     return shop.dashboard.call(
       'sandboxPayments { paymentRef amount refunded currency periodStart periodEnd dispute { state openedAt } }',
-      { appId: shop.id, subscriptionId },
+      { subscriptionId },
     )
   }
 
@@ -164,11 +164,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     expect(other).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', field: 'paymentRef' } })
     const unknown = await shop.dashboard.error(REVERSE, { ...asked, subscriptionId: 'sub_no' })
     expect(unknown.extensions.code).toBe('SUBSCRIPTION_NOT_FOUND')
-    await shop.dashboard.call('setProviderAccount', {
-      appId: shop.id,
-      provider: 'sandbox',
-      input: { enabled: false },
-    })
+    await shop.dashboard.call('setProviderAccount', { provider: 'sandbox', input: { enabled: false } })
     expect((await shop.dashboard.error(REVERSE, asked)).message).toBe(
       'sandbox rejected the request: the sandbox is disabled',
     )

@@ -1,6 +1,6 @@
-import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { newTestApp, publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { createApp, type TestServer } from '../harness/server.ts'
+import type { TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
 
 export const SUCCESS = 'https://shop.example/paid'
@@ -10,8 +10,6 @@ export const GOOD_CARD = { number: '4242 4242 4242 4242', expiry: '12/99', cvc: 
 export const DECLINED_CARD = { ...GOOD_CARD, number: '4000 0000 0000 0002' }
 export const FAILING_CARD = { ...GOOD_CARD, number: '4000000000000341' }
 
-let made = 0
-
 /**
  * An app that sells: `plan` (grants 10 calls) for 12.00 a month, `pro` (100 calls) for 30.00 a month, the add-on `extra`
  * (5 calls) for 2.00 a month and `life` for 99.00 once, each with a template of its name; `both` is plan and extra.
@@ -19,9 +17,8 @@ let made = 0
 export type SandboxShop = Awaited<ReturnType<typeof openSandboxShop>>
 
 export async function openSandboxShop(server: TestServer, options: { testClock?: boolean } = {}) {
-  const id = `shop-${++made}`
-  const app: TestApp = { id, admin: await createApp(server, id, options), dashboard: server.dashboard }
-  const { admin, dashboard } = app
+  const app = await newTestApp(server, options)
+  const { id, admin, dashboard } = app
   await publishPackage(app, 'plan', { call: { limit: 10 } })
   await publishPackage(app, 'pro', { call: { limit: 100 } })
   await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
@@ -32,14 +29,13 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
     ...app,
 
     async price(packageId: string, input: Data): Promise<Data> {
-      return dashboard.call('createPrice { id displayAmount }', { appId: id, packageId, input })
+      return dashboard.call('createPrice { id displayAmount }', { packageId, input })
     },
 
     /** Takes the first price of a package off sale; returns its id. */
     async archivePrice(packageId: string): Promise<string> {
-      const prices = await dashboard.call('prices { id }', { appId: id, packageId })
+      const prices = await dashboard.call('prices { id }', { packageId })
       await dashboard.call('archivePrice', {
-        appId: id,
         provider: 'sandbox',
         id: prices[0].id,
         archived: true,
@@ -49,13 +45,13 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
 
     /** Sells a package at a price of Stripe too. */
     async importPrice(packageId: string, priceId: string): Promise<void> {
-      await dashboard.call('importPrice', { appId: id, packageId, provider: 'stripe', id: priceId })
+      await dashboard.call('importPrice', { packageId, provider: 'stripe', id: priceId })
     },
 
     /** Takes payments at Stripe too. */
     async useStripe({ key }: { key: string }, webhookSecret: string): Promise<void> {
       const input = { secretKey: key, webhookSecret }
-      await dashboard.call('setProviderAccount', { appId: id, provider: 'stripe', input })
+      await dashboard.call('setProviderAccount', { provider: 'stripe', input })
     },
 
     async template(
@@ -65,7 +61,6 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       terms: Data = {},
     ): Promise<void> {
       await dashboard.call('createBillingTemplate', {
-        appId: id,
         input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }), ...terms },
       })
     },
@@ -122,14 +117,14 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
     },
 
     async advance(to: string): Promise<void> {
-      await dashboard.call('advanceClock', { appId: id, to })
+      await dashboard.call('advanceClock', { to })
       await jobsDone(server.databaseUrl)
     },
 
     async cancel(subscriptionId: string, atPeriodEnd: boolean): Promise<Data> {
       const cancelSubscription = await dashboard.call(
         'cancelSubscription { status cancelAt billing { provider ref status paidUntil } }',
-        { appId: id, id: subscriptionId, atPeriodEnd },
+        { id: subscriptionId, atPeriodEnd },
       )
       await jobsDone(server.databaseUrl)
       return cancelSubscription
@@ -137,7 +132,6 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
 
     async keep(subscriptionId: string): Promise<Data> {
       const keepSubscription = await dashboard.call('keepSubscription { status cancelAt }', {
-        appId: id,
         id: subscriptionId,
       })
       await jobsDone(server.databaseUrl)

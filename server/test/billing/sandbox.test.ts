@@ -244,7 +244,7 @@ describe('a new plan', () => {
     expect(notice).toMatchObject({ state: 'FAILED', attempts: 1 })
     expect(notice?.lastError).toContain('Subscribe the user to a base plan and replay this event, or refund')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["pro"]) { id } }')
-    await shop.dashboard.call('replayNotice', { appId: shop.id, id: notice?.id })
+    await shop.dashboard.call('replayNotice', { id: notice?.id })
     await jobsDone(server.databaseUrl)
     expect(await shop.notices('state lastError')).toEqual([{ state: 'DONE', lastError: null }])
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE', 'extra ACTIVE'])
@@ -282,7 +282,7 @@ describe('as time goes by', () => {
   })
 
   it('gap: billing: a payment that fails leaves access for the grace time, and no longer', async () => {
-    await shop.dashboard.call('setGraceDays', { appId: shop.id, days: 3 })
+    await shop.dashboard.call('setGraceDays', { days: 3 })
     await buy('both', 'ann', FAILING_CARD)
     await shop.advance('2090-03-01T00:00:00Z')
     const graced = { status: 'ACTIVE', cancelAt: '2090-03-03T12:00:00.000Z' }
@@ -300,7 +300,7 @@ describe('as time goes by', () => {
     await buy('plan', 'ann', FAILING_CARD)
     await shop.advance('2090-03-01T00:00:00Z')
     expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-07T12:00:00.000Z' }])
-    await shop.dashboard.call('setGraceDays', { appId: shop.id, days: 14 })
+    await shop.dashboard.call('setGraceDays', { days: 14 })
     await jobsDone(server.databaseUrl)
     expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-14T12:00:00.000Z' }])
   })
@@ -459,7 +459,7 @@ describe('a billing id', () => {
       `update provider_subscription set customer_ref = 'cus_former' where app_id = $1`,
       [shop.id],
     )
-    await shop.dashboard.call('updateUser', { appId: shop.id, id: 'ann', input: { billingId: 'cus_other' } })
+    await shop.dashboard.call('updateUser', { id: 'ann', input: { billingId: 'cus_other' } })
     expect((await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId).toBe('cus_other')
   })
 })

@@ -32,7 +32,7 @@ afterEach(() => unregister())
 const setAccount = async (input: object) =>
   await shop.dashboard.call(
     'setProviderAccount { enabled source keyHint livemode webhookSecrets webhookUrl }',
-    { appId: shop.id, provider: 'stripe', input },
+    { provider: 'stripe', input },
   )
 
 const sessionOf = (url: string) => /cs_\w+/.exec(url)?.[0] ?? ''
@@ -59,10 +59,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     const { user } = await shop.admin.data('{ user(id: "ann") { billingId email } }')
     expect(user).toEqual({ billingId: expect.stringMatching(/^cus_/), email: 'ann@example.com' })
     const [{ id }] = (await shop.billed()) as [{ id: string }]
-    const subscription = await shop.dashboard.call('subscription { billing { provider ref status } }', {
-      appId: shop.id,
-      id,
-    })
+    const subscription = await shop.dashboard.call('subscription { billing { provider ref status } }', { id })
     expect(subscription.billing).toEqual({ provider: 'stripe', ref, status: 'active' })
     await buy('extra')
     const { user: later } = await shop.admin.data('{ user(id: "ann") { billingId } }')
@@ -275,7 +272,6 @@ describe('gap: billing, a subscription at Stripe', () => {
   it('has a price of which the list at Stripe says whose it is', async () => {
     const { id } = stripe.sell({ name: 'other', amount: 100 })
     const providerPrices = await shop.dashboard.call('providerPrices { id packageId }', {
-      appId: shop.id,
       provider: 'stripe',
     })
     const taken = providerPrices.flatMap(({ packageId }: Data) => packageId ?? [])
@@ -344,7 +340,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     stripe.pay(sessionOf(await shop.link('plan')))
     await stripe.deliver({ drop: 1 })
     expect(await shop.subscriptions()).toEqual([])
-    const reconcileBilling = await shop.dashboard.call('reconcileBilling', { appId: shop.id })
+    const reconcileBilling = await shop.dashboard.call('reconcileBilling')
     expect(reconcileBilling).toBe(1)
     await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
@@ -420,7 +416,7 @@ describe('gap: billing, the account at Stripe', () => {
 
   it('can be tried, and forgotten', async () => {
     const test = async () =>
-      await shop.dashboard.call('testProviderAccount { ok message }', { appId: shop.id, provider: 'stripe' })
+      await shop.dashboard.call('testProviderAccount { ok message }', { provider: 'stripe' })
     expect(await test()).toMatchObject({ ok: true })
     await setAccount({ secretKey: 'sk_test_wrong_key' })
     expect(await test()).toMatchObject({
@@ -429,7 +425,7 @@ describe('gap: billing, the account at Stripe', () => {
     })
     const removeProviderAccount = await shop.dashboard.call(
       'removeProviderAccount { source webhookSecrets keyHint }',
-      { appId: shop.id, provider: 'stripe' },
+      { provider: 'stripe' },
     )
     expect(removeProviderAccount).toEqual({ source: 'NONE', webhookSecrets: 0, keyHint: null })
     expect(await forge(SECRET)).toBe(400)

@@ -169,7 +169,7 @@ describe('gap: billing, the inbox', () => {
     expect(await list('state: DONE, provider: "stripe"')).toEqual([])
     expect(await list('first: 2')).toEqual(all.slice(0, 2))
     expect(await list(`first: 2, after: "${all[1].id}"`)).toEqual(all.slice(2, 4))
-    const noticeCounts = await shop.dashboard.call('noticeCounts { pending done failed }', { appId: shop.id })
+    const noticeCounts = await shop.dashboard.call('noticeCounts { pending done failed }')
     expect(noticeCounts).toEqual({ pending: 0, done: 5, failed: 0 })
     const foreign = await shop.dashboard.error(`{ notice(appId: "${other.id}", id: "${all[0].id}") { id } }`)
     expect(foreign.extensions.code).toBe('NOTICE_NOT_FOUND')

@@ -67,7 +67,7 @@ describe('gap: limits', () => {
     const longest = (first: string) => first.padEnd(limits.MAX_IDENTIFIER_CHARACTERS, '中')
     const [id, feature, plan, user] = [longest('a'), longest('f'), longest('p'), longest('u')]
     const admin = await createApp(world, id)
-    await publishPackage({ id, admin, dashboard: world.dashboard }, plan, { [feature]: { limit: 1 } })
+    await publishPackage({ id, admin, dashboard: world.dashboard.of(id) }, plan, { [feature]: { limit: 1 } })
     await createUsers(admin, [user])
     await admin.call('subscribe', { userId: user, packageIds: [plan] })
     const input = { userId: user, featureId: feature, delta: 1, idempotencyKey: longest('k') }

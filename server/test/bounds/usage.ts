@@ -226,7 +226,7 @@ export const usageBounds: Bound[] = [
 
 async function newApp(world: World, options: { testClock?: boolean } = {}): Promise<TestApp> {
   const id = world.fresh()
-  return { id, admin: await createApp(world, id, options), dashboard: world.dashboard }
+  return { id, admin: await createApp(world, id, options), dashboard: world.dashboard.of(id) }
 }
 
 async function consumable(admin: TestApp['admin'], id: string): Promise<string> {
@@ -276,7 +276,7 @@ async function pastAfter(world: World, days: number): Promise<number> {
   await app.admin.data(CREATE_USER, { input: { id: 'u' } })
   const subscribe = await app.admin.call('subscribe { startedAt }', { userId: 'u', packageIds: ['plan'] })
   const to = new Date(Date.parse(subscribe[0].startedAt) + days * 86_400_000).toISOString()
-  await app.dashboard.call('advanceClock', { appId: app.id, to })
+  await app.dashboard.call('advanceClock', { to })
   const showUsage = await app.admin.call('showUsage { past { periodStart } }', {
     userId: 'u',
     featureId: 'calls',

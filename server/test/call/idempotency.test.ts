@@ -82,7 +82,7 @@ let app: TestApp
 let apps = 0
 async function newApp(): Promise<void> {
   const id = `app-${++apps}`
-  app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
+  app = { id, admin: await createApp(server, id), dashboard: server.dashboard.of(id) }
   await publishPackage(app, 'plan', { call: { limit: 10 } })
   await publishPackage(app, 'rival', { call: { limit: 10 } })
   await app.admin.data(`mutation {
@@ -101,7 +101,7 @@ const used = (count: number) => ({ canUseFeature: { consumption: { used: count }
 async function cancelAll(): Promise<void> {
   const { subscriptions } = await app.admin.data('{ subscriptions { id } }')
   for (const { id } of subscriptions) {
-    await app.dashboard.call('cancelSubscription', { appId: app.id, id, atPeriodEnd: false })
+    await app.dashboard.call('cancelSubscription', { id, atPeriodEnd: false })
   }
 }
 

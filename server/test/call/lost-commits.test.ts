@@ -34,10 +34,7 @@ const goBack = () =>
   )
 
 async function newKey(): Promise<{ id: string; client: Client }> {
-  const createApiKey = await server.dashboard.call('createApiKey { id secret }', {
-    appId: 'default',
-    name: 'k',
-  })
+  const createApiKey = await server.dashboard.call('createApiKey { id secret }', { name: 'k' })
   return { id: createApiKey.id, client: adminClient(server.url, createApiKey.secret) }
 }
 const revoke = (id: string) =>

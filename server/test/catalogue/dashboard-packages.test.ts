@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { createUsers, newTestApp, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `app-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 const PACKAGE = `id name status updatedAt
   grants { id limit resetPeriod overageEnabled }

@@ -125,7 +125,6 @@ describe('gap: for whom a package is published', () => {
     await join(app, 'bob')
     expect(await held(app, 'ann', 'bob')).toEqual(['1: 10', '2: 20'])
     const explain = await app.dashboard.call('explain { steps { step text } }', {
-      appId: app.id,
       userId: 'ann',
       featureId: 'call',
     })

@@ -51,7 +51,11 @@ beforeAll(async () => {
   await publishPackage({ id: 'default', ...server }, 'plan', { calls: { limit: 1_000 } })
   await createUsers(server.admin, ['ada'])
   await server.admin.data('mutation { subscribe(userId: "ada", packageIds: ["plan"]) { id } }')
-  const app = { id: 'listed', admin: await createApp(server, 'listed'), dashboard: server.dashboard }
+  const app = {
+    id: 'listed',
+    admin: await createApp(server, 'listed'),
+    dashboard: server.dashboard.of('listed'),
+  }
   world = await furnishWorld(server, app)
 })
 afterAll(async () => {
@@ -110,7 +114,7 @@ describe('reads apart', () => {
       updateUser(id: "ada", input: { name: "Ada" }) { id }
     }`)
     await server.admin.data('{ canUseFeature(userId: "ada", featureId: "calls") { access } }')
-    await server.dashboard.call('showUsage', { appId: 'default', userId: 'ada', featureId: 'calls' })
+    await server.dashboard.call('showUsage', { userId: 'ada', featureId: 'calls' })
     expect(await doneThere()).not.toMatch(/usage_counter|update|insert/i)
   })
 

@@ -12,7 +12,7 @@ let apps = 0
 /** ann has `old`, which grants calls; `next` is another plan. */
 export async function newArchivingApp(server: TestServer): Promise<ArchivingApp> {
   const id = `archiving-${++apps}`
-  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
+  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard.of(id) }
   await publishPackage(app, 'old', { calls: { limit: 10 } })
   await publishPackage(app, 'next', { seats: { limit: 1 } })
   await createUsers(app.admin, ['ann', 'bob'])

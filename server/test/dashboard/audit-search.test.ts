@@ -82,10 +82,7 @@ describe('gap: the audit log of API keys', () => {
   })
 
   it('leaves the home page to people', async () => {
-    const latestEvents = await server.dashboard.call('latestEvents { kind text }', {
-      appId: 'default',
-      first: 50,
-    })
+    const latestEvents = await server.dashboard.call('latestEvents { kind text }', { first: 50 })
     const changes = latestEvents.filter(({ kind }: Data) => kind === 'CHANGE')
     expect(new Set(changes.map(({ text }: Data) => text.split(' ')[0]))).toEqual(new Set([OWNER.email]))
   })

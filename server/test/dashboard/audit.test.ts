@@ -17,7 +17,11 @@ import { createApp, OWNER } from '../harness/server.ts'
 const { server, stripe } = serverWithStripe()
 let world: World
 beforeAll(async () => {
-  const app = { id: 'audited', admin: await createApp(server, 'audited'), dashboard: server.dashboard }
+  const app = {
+    id: 'audited',
+    admin: await createApp(server, 'audited'),
+    dashboard: server.dashboard.of('audited'),
+  }
   world = await furnishWorld(server, app, { stripe })
 })
 

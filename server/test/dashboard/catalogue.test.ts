@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { createUsers, newTestApp, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `catalogue-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 const CREATE_FEATURE = `mutation ($appId: String!, $input: CreateFeatureInput!) {
   createFeature(appId: $appId, input: $input) { id name type unitLabel metadata version }
@@ -30,7 +26,6 @@ describe('gap: editing the catalogue in the dashboard', () => {
     const input = { id: 'calls', name: 'Calls', type: 'CONSUMABLE', unitLabel: 'call', metadata: { a: 1 } }
     expect((await dashboard.data(CREATE_FEATURE, { appId, input })).createFeature).toMatchObject(input)
     const createPackage = await dashboard.call('createPackage { id status isAddon }', {
-      appId,
       input: { id: 'plan', name: 'Plan', features: { id: 'calls', entitlement: { limit: 5 } } },
     })
     expect(createPackage).toEqual({ id: 'plan', status: 'DRAFT', isAddon: false })
@@ -80,7 +75,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
       await dashboard.data(CREATE_FEATURE, { appId, input: { id, name, type: 'BINARY' } })
     }
     for (const [search, found] of SEARCHES) {
-      const features = await dashboard.call('features { id }', { appId, search })
+      const features = await dashboard.call('features { id }', { search })
       expect(features.map(({ id }: Data) => id)).toEqual(found)
     }
   })
@@ -105,7 +100,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     const { id: appId, dashboard, admin } = app
     const versionOf = async (): Promise<string> =>
-      (await dashboard.call('package { version }', { appId, id: 'plan' })).version
+      (await dashboard.call('package { version }', { id: 'plan' })).version
     const edit = (name: string, version: string) => ({ appId, id: 'plan', input: { name }, version })
 
     const seen = await versionOf()
@@ -279,11 +274,7 @@ describe('gap: what publishing would do', () => {
     const app = await used([9, 9, 9])
     await app.admin.data('mutation { subscribe(userId: "u1", packageIds: ["extra"]) { id } }')
     const { subscriptions } = await app.admin.data('{ subscriptions(userId: "u2") { id } }')
-    await app.dashboard.call('cancelSubscription', {
-      appId: app.id,
-      id: subscriptions[0].id,
-      atPeriodEnd: false,
-    })
+    await app.dashboard.call('cancelSubscription', { id: subscriptions[0].id, atPeriodEnd: false })
     await edit(app, [{ id: 'calls', entitlement: { limit: 8 } }, { id: 'seats' }])
     const shown = await preview(app)
     expect(shown).toMatchObject({ subscribers: 2, gain: 0, lose: 1 })
@@ -300,7 +291,7 @@ describe('gap: what publishing would do', () => {
       return app.admin.data(`{ ${fields.join(' ')} }`)
     }
     const [before, shown] = [await ask(), await preview(app)]
-    await app.dashboard.call('publishPackage', { appId: app.id, id: 'plan' })
+    await app.dashboard.call('publishPackage', { id: 'plan' })
     const after = await ask()
     const lost = Object.keys(before).filter((user) => before[user].access && !after[user].access)
     expect(shown.touched.rows.map((row: Data) => row.userId)).toEqual(lost)
@@ -318,7 +309,7 @@ describe('gap: what publishing would do', () => {
     while (next !== null) {
       const publishTouched = await app.dashboard.call(
         'publishTouched { next rows { userId change featureId after { reasonCode } } }',
-        { appId: app.id, packageId: 'plan', first: 3, after: next },
+        { packageId: 'plan', first: 3, after: next },
       )
       seen.push(...changes({ touched: publishTouched }))
       next = publishTouched.next
@@ -331,7 +322,7 @@ describe('gap: what publishing would do', () => {
 
   it('touches nobody where nothing was published yet', async () => {
     const { id: appId, dashboard } = await newApp()
-    await dashboard.call('createPackage', { appId, input: { id: 'plan', name: 'Plan' } })
+    await dashboard.call('createPackage', { input: { id: 'plan', name: 'Plan' } })
     const { publishPreview } = await dashboard.data(PREVIEW, { appId })
     expect(publishPreview).toMatchObject({
       subscribers: 0,

@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { newTestApp, publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `copy-catalogue-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 describe('gap: copying a catalogue', () => {
   const DIFF = `features { id change message } packages { id change message after }`
@@ -29,7 +25,7 @@ describe('gap: copying a catalogue', () => {
        select $1, 'p' || n, 1, 'f' || n, n, 'MONTH', false from generate_series(1, 5000) n`,
     ]
     for (const sql of made) await rowsOf({ connectionString: server.databaseUrl }, sql, [from.id])
-    await to.dashboard.call('copyCatalogue', { appId: to.id, fromAppId: from.id })
+    await to.dashboard.call('copyCatalogue', { fromAppId: from.id })
     const packages = await to.admin.call('packages { id features { id limit } }', {
       status: 'DRAFT',
       first: 100,

@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { createUsers, newTestApp, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `home-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 const rows = <Row extends object>(sql: string, values: unknown[] = []) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, sql, values)
@@ -19,11 +15,10 @@ const rows = <Row extends object>(sql: string, values: unknown[] = []) =>
 describe('gap: the first minute', () => {
   it('the checklist fills itself in as things happen', async () => {
     const app = await newApp()
-    const { id: appId, admin, dashboard } = app
+    const { admin, dashboard } = app
     const done = async () => {
       const checklist = await dashboard.call(
         'checklist { feature package published user subscription check }',
-        { appId },
       )
       return Object.keys(checklist).filter((name) => checklist[name])
     }
@@ -37,7 +32,7 @@ describe('gap: the first minute', () => {
       await admin.data(`mutation { ${mutation} }`)
       expect(await done()).toEqual(expected)
     }
-    await dashboard.call('publishPackage', { appId, id: 'p' })
+    await dashboard.call('publishPackage', { id: 'p' })
     await admin.data('mutation { subscribe(userId: "u", packageIds: ["p"]) { id } }')
     expect(await done()).toEqual(['feature', 'package', 'published', 'user', 'subscription'])
     await admin.data('{ canUseFeature(userId: "u", featureId: "f") { access } }')
@@ -115,7 +110,7 @@ describe('gap: the home page', () => {
       c: subscribe(userId: "second", packageIds: ["plan"]) { id }
       d: subscribe(userId: "third", packageIds: ["plan"]) { id }
       e: subscribe(userId: "fourth", packageIds: ["plan"]) { id } }`)
-    await dashboard.call('recordUsage', { appId, input: { userId: 'by-hand', featureId: 'calls', delta: 9 } })
+    await dashboard.call('recordUsage', { input: { userId: 'by-hand', featureId: 'calls', delta: 9 } })
     const batch = () =>
       admin.with({ 'Idempotency-Key': 'batch-1' }).data(`mutation { recordUsages(inputs: [
         { userId: "first", featureId: "calls", delta: 7 }
@@ -149,14 +144,14 @@ describe('gap: the home page', () => {
 
   it('shows the usage of a user with a new id, and not as that of who has the former one', async () => {
     const app = await newApp()
-    const { admin, dashboard, id: appId } = app
+    const { admin, dashboard } = app
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     await createUsers(admin, ['ann', 'ben'])
     await admin.data(`mutation {
       subscribe(userId: "ann", packageIds: ["plan"]) { id }
       recordUsage(input: { userId: "ann", featureId: "calls", delta: 4 }) { recorded } }`)
     const usage = async () => {
-      const latestEvents = await dashboard.call('latestEvents { kind text userId }', { appId })
+      const latestEvents = await dashboard.call('latestEvents { kind text userId }')
       return latestEvents.filter(({ kind }: Data) => kind === 'USAGE')
     }
     expect(await usage()).toMatchObject([{ userId: 'ann', text: 'ann has used 4 of 10 of calls' }])
@@ -235,7 +230,7 @@ describe('gap: a feature’s page', () => {
       await admin.with({ 'Idempotency-Key': 'r2' }).data(RECORD, record('u', 1, { idempotencyKey: 'e2' }))
       await admin.with({ 'Idempotency-Key': 'r3' }).data(RECORD, record('u', 50, { idempotencyKey: 'e3' }))
     }
-    await dashboard.call('recordUsage', { appId, ...record('u', 1) })
+    await dashboard.call('recordUsage', { ...record('u', 1) })
     expect(await calls(app, 'calls')).toEqual([3, 2, 6, 8, 2])
     expect(await calls(app, 'other')).toEqual([1, 1, 0, 0, 0])
     expect(
@@ -243,7 +238,7 @@ describe('gap: a feature’s page', () => {
     ).toEqual([])
 
     await admin.data('{ canUseFeature(userId: "u", featureId: "other") { access } }')
-    await dashboard.call('deleteFeature', { appId, id: 'other' })
+    await dashboard.call('deleteFeature', { id: 'other' })
     await dashboard.data('query ($appId: String!) { latestEvents(appId: $appId) { id } }', { appId })
     expect(
       await rows('select from feature_activity where app_id = $1 and feature_id = $2', [appId, 'other']),
@@ -269,8 +264,8 @@ describe('gap: a feature’s page', () => {
       b: subscribe(userId: "ben", packageIds: ["plan"]) { id }
       c: subscribe(userId: "cas", packageIds: ["bare", "more"]) { id }
       ended: subscribe(userId: "dee", packageIds: ["plan"]) { id } }`)
-    const subscriptions = await dashboard.call('subscriptions { rows { id } }', { appId, userId: 'dee' })
-    await dashboard.call('cancelSubscription', { appId, id: subscriptions.rows[0].id, atPeriodEnd: false })
+    const subscriptions = await dashboard.call('subscriptions { rows { id } }', { userId: 'dee' })
+    await dashboard.call('cancelSubscription', { id: subscriptions.rows[0].id, atPeriodEnd: false })
     await admin.data(RECORD, record('ann', 12))
     await admin.data(`mutation {
       b: setOverride(input: { userId: "ben", featureId: "calls", mode: DENY, reason: "abuse" }) { mode }

@@ -340,7 +340,7 @@ describe('gap: a dry run, its report and the way back', () => {
         `begin; select from user_import_row where app_id = '${app.id}' and import_id = 'oldest' for update`,
       )
       expect(await imports.send(app, FILE, { dryRun: '1', import: 'newest' })).toMatchObject({ status: 200 })
-      const userImports = await app.dashboard.call('userImports { id }', { appId: app.id })
+      const userImports = await app.dashboard.call('userImports { id }')
       const ids = userImports.map(({ id }: Data) => id)
       expect([ids.length, ids[0], ids.at(-1)]).toEqual([KEPT_IMPORTS, 'newest', 'i2'])
       expect((await app.dashboard.error(IMPORT, { appId: app.id, id: 'oldest' })).extensions.status).toBe(404)

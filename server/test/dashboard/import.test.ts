@@ -125,7 +125,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     const seen = await imports.send(app, 'id,billingId\nann,cus_other\n', { dryRun: 'true' })
     expect(seen).toMatchObject({ changed: 1, bad: 0 })
     await charge(true)
-    await app.dashboard.call('applyUserImport', { appId: app.id, id: seen.import })
+    await app.dashboard.call('applyUserImport', { id: seen.import })
     expect((await usersOf(app)).ann).toEqual(['ann@new.example', 'cus_ann'])
   })
 

@@ -1,20 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
-import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { newTestApp, publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
 
 const DAY = 86_400_000
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `sample-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 const rows = <Row extends object>(sql: string, values: unknown[] = []) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, sql, values)
@@ -79,22 +75,16 @@ describe('gap: the sample catalogue', () => {
       [appId],
     )
     expect(broken).toEqual([])
-    const subscriptions = await dashboard.call('subscriptions { rows { userId status } }', {
-      appId,
-      first: 200,
-    })
+    const subscriptions = await dashboard.call('subscriptions { rows { userId status } }', { first: 200 })
     const active = subscriptions.rows.filter(({ status }: Data) => status === 'ACTIVE')
     expect(active.length).toBeGreaterThan(100)
     const showUsage = await dashboard.call(
       'showUsage { current { consumption { used budget } } past { consumption { used } } }',
-      { appId, userId: subscriptions.rows.at(-1).userId, featureId: 'demo-api-calls' },
+      { userId: subscriptions.rows.at(-1).userId, featureId: 'demo-api-calls' },
     )
     expect(showUsage.current ?? showUsage.past).toBeTruthy()
 
-    const billingTemplates = await dashboard.call(
-      'billingTemplates { id problem prices { displayAmount } }',
-      { appId },
-    )
+    const billingTemplates = await dashboard.call('billingTemplates { id problem prices { displayAmount } }')
     expect(billingTemplates).toHaveLength(4)
     expect(billingTemplates.filter(({ problem }: Data) => problem !== null)).toEqual([])
     expect(billingTemplates[0].prices).toEqual([{ displayAmount: '49.00' }])
@@ -107,7 +97,6 @@ describe('gap: the sample catalogue', () => {
     await rows('delete from checkout_session where app_id = $1', [appId])
 
     const revenue = await dashboard.call('revenue { payments { provider currency paid failed } }', {
-      appId,
       days: 90,
     })
     expect(revenue.payments).toEqual([
@@ -139,7 +128,7 @@ describe('gap: the sample catalogue', () => {
     await dashboard.data(LOAD, { appId })
     const revenue = await dashboard.call(
       'revenue { mrr { provider currency amount pastDue } pastDue payments { paidAmount } }',
-      { appId, days: 90 },
+      { days: 90 },
     )
     expect(revenue).toMatchObject({ mrr: [{ provider: 'sandbox', currency: 'USD' }] })
     const [{ amount, pastDue }] = revenue.mrr
@@ -164,7 +153,7 @@ describe('gap: the sample catalogue', () => {
         [appId],
       )
     const loaded = await state()
-    const reconcileBilling = await dashboard.call('reconcileBilling', { appId })
+    const reconcileBilling = await dashboard.call('reconcileBilling')
     expect(reconcileBilling).toBeGreaterThan(90)
     await vi.waitUntil(
       async () =>
@@ -221,7 +210,7 @@ describe('gap: the sample catalogue', () => {
   it('is in the revenue as soon as it is loaded, and gone from it as soon as it is removed', async () => {
     const { id: appId, dashboard } = await newApp()
     const plans = async () => {
-      const revenue = await dashboard.call('revenue { plans { packageId } }', { appId })
+      const revenue = await dashboard.call('revenue { plans { packageId } }')
       return revenue.plans.map(({ packageId }: Data) => packageId).sort()
     }
     expect(await plans()).toEqual([])

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { newTestApp, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(startTestServer)
@@ -11,11 +11,7 @@ async function onDatabase(sql: string): Promise<void> {
   await rowsOf({ connectionString: server.databaseUrl }, sql)
 }
 
-let apps = 0
-async function newApp(): Promise<TestApp> {
-  const id = `users-${++apps}`
-  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
-}
+const newApp = () => newTestApp(server)
 
 const USERS = `query ($appId: String!, $search: String, $first: Int, $after: String) {
   users(appId: $appId, search: $search, first: $first, after: $after) { next rows { id } }
@@ -94,7 +90,7 @@ describe('gap: users in the dashboard', () => {
   beforeAll(async () => {
     app = await newApp()
     for (const input of PEOPLE) {
-      await app.dashboard.call('createUser', { appId: app.id, input })
+      await app.dashboard.call('createUser', { input })
     }
   })
 
@@ -185,12 +181,11 @@ describe('gap: users in the dashboard', () => {
 
   it('changes what the Admin API changes, its id too', async () => {
     const updateUser = await app.dashboard.call('updateUser { id name email createdAt }', {
-      appId: app.id,
       id: 'bob',
       input: { id: 'robert', name: 'Robert' },
     })
     expect(updateUser).toMatchObject({ id: 'robert', name: 'Robert', email: 'annette@example.com' })
-    const user = await app.dashboard.call('user { name createdAt }', { appId: app.id, id: 'robert' })
+    const user = await app.dashboard.call('user { name createdAt }', { id: 'robert' })
     expect(user).toEqual({ name: 'Robert', createdAt: updateUser.createdAt })
   })
 })
@@ -208,7 +203,6 @@ describe("gap: a user's page", () => {
     } as object as Record<string, object>)
     await publishPackage(app, 'extra', { calls: { limit: 5 } }, true)
     const subscribe = await dashboard.call('subscribe { id package { id } }', {
-      appId,
       userId: 'ann',
       packageIds: ['plan', 'extra'],
     })
@@ -277,7 +271,7 @@ describe("gap: a user's page", () => {
        where app_id = '${appId}' and feature_id = 'calls'`,
     )
     const older = async (featureId: string | null, after: string | null) =>
-      dashboard.call('ledger { next olderEntries }', { appId, userId: 'ann', featureId, first: 2, after })
+      dashboard.call('ledger { next olderEntries }', { userId: 'ann', featureId, first: 2, after })
     const first = await older('calls', null)
     expect(first).toEqual({ next: expect.any(String), olderEntries: 0 })
     expect(await older('calls', first.next)).toEqual({ next: null, olderEntries: 1200 })
@@ -306,7 +300,7 @@ describe("gap: a user's page", () => {
     )
     expect(subscriptions).toEqual({ next: expect.any(String), rows: [{ userId: 'bob' }] })
     expect(all.rows).toHaveLength(3)
-    const generateUserToken = await dashboard.call('generateUserToken { token }', { appId, userId: 'ann' })
+    const generateUserToken = await dashboard.call('generateUserToken { token }', { userId: 'ann' })
     expect(generateUserToken.token.split('.')).toHaveLength(3)
   })
 })
@@ -316,7 +310,7 @@ describe('gap: long lists', () => {
     const app = await newApp()
     const { id: appId, dashboard } = app
     for (const [id, name] of Object.entries({ ada: 'Ada Lovelace', bob: 'Bob', eve: 'Eve', zoe: 'Zoe' })) {
-      await dashboard.call('createUser', { appId, input: { id, name } })
+      await dashboard.call('createUser', { input: { id, name } })
     }
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     await publishPackage(app, 'pro', { calls: { limit: 20 } })
@@ -334,16 +328,11 @@ describe('gap: long lists', () => {
         { appId, id },
       )
     await cancel(eves[0].id)
-    await dashboard.call('changeSubscription', {
-      appId,
-      userId: 'bob',
-      packageId: 'plan',
-      when: 'PERIOD_END',
-    })
+    await dashboard.call('changeSubscription', { userId: 'bob', packageId: 'plan', when: 'PERIOD_END' })
     const listed = async (filter: object) => {
       const subscriptions = await dashboard.call(
         'subscriptions { next total { count more } rows { userName package { id } nextEvent { kind packageName } } }',
-        { appId, ...filter },
+        { ...filter },
       )
       expect(subscriptions.next).toBeNull()
       expect(subscriptions.total).toEqual({ count: subscriptions.rows.length, more: false })
@@ -363,7 +352,7 @@ describe('gap: long lists', () => {
     expect(await listed({ provider: '', state: 'CHANGING' })).toEqual(['Bob'])
 
     const listedUsers = async (filter: object): Promise<Data> =>
-      dashboard.call('users { next total { count more } rows { id packages { id } } }', { appId, ...filter })
+      dashboard.call('users { next total { count more } rows { id packages { id } } }', { ...filter })
     const users = async (filter: object) =>
       (await listedUsers(filter)).rows.map((u: Data) => `${u.id}: ${u.packages.map((p: Data) => p.id)}`)
     expect(await users({ order: 'OLDEST' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])

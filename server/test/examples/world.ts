@@ -94,7 +94,7 @@ export async function furnishWorld(
     fromVersion: 2,
     toVersion: 1,
   })
-  await dashboard.call('editPackage', { appId, id: 'plan', input: { name: `Next ${text}` } })
+  await dashboard.call('editPackage', { id: 'plan', input: { name: `Next ${text}` } })
   return {
     ...app,
     server,

@@ -15,7 +15,7 @@ beforeAll(async () => {
   for (const size of SIZES) {
     const id = `of ${size}`
     const admin = await createApp(server, id)
-    await publishPackage({ id, admin, dashboard: server.dashboard }, 'plan', {})
+    await publishPackage({ id, admin, dashboard: server.dashboard.of(id) }, 'plan', {})
     await seedUsers(server.databaseUrl, id, size)
     apps.set(size, admin)
   }

@@ -1,10 +1,22 @@
 import type { Client } from './client.ts'
+import { createApp, type TestServer } from './server.ts'
 
 /** An app under test: its Admin API, and the dashboard that looks after it. */
 export interface TestApp {
   id: string
   admin: Client
   dashboard: Client
+}
+
+let apps = 0
+
+/** A new app of a server. */
+export async function newTestApp(
+  server: Pick<TestServer, 'url' | 'dashboard'>,
+  options: { testClock?: boolean } = {},
+): Promise<TestApp> {
+  const id = `app-${++apps}`
+  return { id, admin: await createApp(server, id, options), dashboard: server.dashboard.of(id) }
 }
 
 export interface Grant {

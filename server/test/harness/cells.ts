@@ -39,7 +39,7 @@ export async function openCellServers(creating = createPlainDatabase()): Promise
     { max: 4, statementMs: Number.POSITIVE_INFINITY },
     pino({ level: 'silent' }),
   )
-  const app = { id: 'default', admin: one.admin, dashboard: one.dashboard }
+  const app = { id: 'default', admin: one.admin, dashboard: one.dashboard.of('default') }
   await publishPackage(app, 'plan', { call: { limit: 1_000_000, resetPeriod: 'MONTH' } })
   await publishPackage(app, 'more', { call: { limit: 10 } }, true)
   const cellsWith = async (table: string, condition: string) => {

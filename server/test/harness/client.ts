@@ -23,14 +23,21 @@ export type Variables = Record<string, unknown>
 export class Client {
   readonly #url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly #appId: string | null
 
-  constructor(url: string, headers: Record<string, string>) {
+  constructor(url: string, headers: Record<string, string>, appId: string | null = null) {
     this.#url = url
     this.headers = headers
+    this.#appId = appId
   }
 
   with(headers: Record<string, string>): Client {
-    return new Client(this.#url, { ...this.headers, ...headers })
+    return new Client(this.#url, { ...this.headers, ...headers }, this.#appId)
+  }
+
+  /** The same in the dashboard of this app: `call` then adds `appId`. */
+  of(appId: string): Client {
+    return new Client(this.#url, { ...this.headers }, appId)
   }
 
   post(body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
@@ -57,9 +64,9 @@ export class Client {
   /** The result of one operation: `call('user { name }', { id })`. The selection may be left out. */
   async call(operation: string, args: Variables = {}): Promise<Data[string]> {
     const [field = '', ...selection] = operation.split(/(?= )/)
-    const names = Object.keys(args).filter((name) => args[name] !== undefined)
-    const document = documentOf(new URL(this.#url).pathname, field, selection.join(''), names)
-    return (await this.data(document, args))[field]
+    const values = { ...(this.#appId !== null && { appId: this.#appId }), ...args }
+    const { document, variables } = documentOf(new URL(this.#url).pathname, field, selection.join(''), values)
+    return (await this.data(document, variables))[field]
   }
 
   /** The one error of an answer that has one. */

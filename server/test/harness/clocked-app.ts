@@ -1,19 +1,12 @@
-import type { TestApp } from './catalogue.ts'
+import { newTestApp } from './catalogue.ts'
 import type { Data } from './client.ts'
-import { createApp, type TestServer } from './server.ts'
+import type { TestServer } from './server.ts'
 
 /** An app with a clock of its own and one user, `ann`. */
 export type ClockedApp = Awaited<ReturnType<typeof clockedApp>>
 
-let made = 0
-
 export async function clockedApp(server: TestServer) {
-  const id = `clocked-${++made}`
-  const app: TestApp = {
-    id,
-    admin: await createApp(server, id, { testClock: true }),
-    dashboard: server.dashboard,
-  }
+  const app = await newTestApp(server, { testClock: true })
   const { admin, dashboard } = app
   await admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
 
@@ -21,7 +14,7 @@ export async function clockedApp(server: TestServer) {
     ...app,
     /** Moves the clock; returns where it stands then. */
     async advance(to: string): Promise<string> {
-      return (await dashboard.call('advanceClock { now }', { appId: id, to })).now
+      return (await dashboard.call('advanceClock { now }', { to })).now
     },
 
     /** Returns the ids of the subscriptions. */
@@ -32,7 +25,6 @@ export async function clockedApp(server: TestServer) {
 
     async cancel(subscription: string | undefined, when: 'now' | 'at period end'): Promise<Data> {
       return dashboard.call('cancelSubscription { status cancelAt cancelledAt }', {
-        appId: id,
         id: subscription,
         atPeriodEnd: when === 'at period end',
       })

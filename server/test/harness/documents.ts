@@ -16,20 +16,28 @@ function schemaAt(path: string): GraphQLSchema {
 }
 
 /**
- * A document with one field, whose arguments are variables of the same names. Without a selection, of a field that needs
- * one, it selects the name of the type.
+ * A document with one field, whose arguments are variables of the same names; `appId` only if the field takes it. Without a
+ * selection, of a field that needs one, it selects the name of the type.
  */
-export function documentOf(path: string, field: string, selection: string, args: readonly string[]): string {
+export function documentOf(
+  path: string,
+  field: string,
+  selection: string,
+  { appId, ...rest }: Record<string, unknown>,
+): { document: string; variables: Record<string, unknown> } {
   const schema = schemaAt(path)
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     const found = root?.getFields()[field]
     if (!found) continue
-    const typeOf = (name: string) => found.args.find((arg) => arg.name === name)?.type ?? 'String'
-    const declared = args.map((name) => `$${name}: ${typeOf(name)}`).join(', ')
-    const passed = args.map((name) => `${name}: $${name}`).join(', ')
+    const typeOf = (name: string) => found.args.find((arg) => arg.name === name)?.type
+    const variables: Record<string, unknown> = { ...(typeOf('appId') && { appId }), ...rest }
+    const names = Object.keys(variables).filter((name) => variables[name] !== undefined)
+    const declared = names.map((name) => `$${name}: ${typeOf(name) ?? 'String'}`).join(', ')
+    const passed = names.map((name) => `${name}: $${name}`).join(', ')
     const within = (text: string) => (text === '' ? '' : `(${text})`)
     const selected = selection || (isObjectType(getNamedType(found.type)) ? '{ __typename }' : '')
-    return `${root?.name.toLowerCase()} ${within(declared)} { ${field}${within(passed)} ${selected} }`
+    const document = `${root?.name.toLowerCase()} ${within(declared)} { ${field}${within(passed)} ${selected} }`
+    return { document, variables }
   }
   throw new Error(`no operation ${field} at ${path}`)
 }

@@ -25,7 +25,7 @@ async function appWithUsers(server: TestServer): Promise<TestApp> {
     bob: createUser(input: { id: "bob", email: "bob@old.example" }) { id }
     carl: createUser(input: { id: "carl" }) { id }
   }`)
-  return { id, admin, dashboard: server.dashboard }
+  return { id, admin, dashboard: server.dashboard.of(id) }
 }
 
 /** Address and billing id of each user. */

@@ -38,7 +38,7 @@ export interface TestServer {
   databaseUrl: string
   /** the Admin API of the app `default` */
   admin: Client
-  /** signed in as the owner, unless the settings leave the owner out */
+  /** of the app `default`; signed in as the owner, unless the settings leave the owner out */
   dashboard: Client
   firstStart: FirstStart
   stop(): Promise<void>
@@ -77,7 +77,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     url,
     databaseUrl,
     admin: adminClient(url, API_KEY),
-    dashboard: config.owner ? await signedIn(url, OWNER) : dashboardClient(url),
+    dashboard: (config.owner ? await signedIn(url, OWNER) : dashboardClient(url)).of('default'),
     firstStart: service.firstStart,
     async stop() {
       await service.stop()

@@ -39,7 +39,7 @@ async function tokenOf(user: string): Promise<string> {
 }
 
 async function newKey(): Promise<string> {
-  return (await server.dashboard.call('createApiKey { secret }', { appId: 'default', name: 'test' })).secret
+  return (await server.dashboard.call('createApiKey { secret }', { name: 'test' })).secret
 }
 
 describe('gap: rate limits of a key', () => {
@@ -117,7 +117,7 @@ describe('gap: rate limits of a user', () => {
   })
 
   it('can be read by pages of the origins that the app allows', async () => {
-    await server.dashboard.call('setOrigins', { appId: 'default', origins: ['https://shop.example.com'] })
+    await server.dashboard.call('setOrigins', { origins: ['https://shop.example.com'] })
     const page = new Client(`${server.url}/client/graphql`, {
       Authorization: await tokenOf('cleo'),
       Origin: 'https://shop.example.com',
@@ -157,13 +157,10 @@ describe('gap: rate limits of an address', () => {
   })
 
   it('forget the good name of a key that is revoked', async () => {
-    const createApiKey = await server.dashboard.call('createApiKey { id secret }', {
-      appId: 'default',
-      name: 'short-lived',
-    })
+    const createApiKey = await server.dashboard.call('createApiKey { id secret }', { name: 'short-lived' })
     const client = from(adminClient(server.url, createApiKey.secret))
     expect(codeOf(await asked(client))).toBe('ok')
-    await server.dashboard.call('revokeApiKey', { appId: 'default', id: createApiKey.id })
+    await server.dashboard.call('revokeApiKey', { id: createApiKey.id })
     const codes: string[] = []
     for (let i = 0; i < 8; i++) codes.push(codeOf(await asked(client, '{ users(first: 1) { id } }')))
     expect(codes.at(0)).toBe('UNAUTHENTICATED')

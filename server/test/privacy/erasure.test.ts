@@ -108,8 +108,8 @@ async function leaveTraces(): Promise<string> {
   // Refusals quote what they refuse.
   await keyed('taken').error(`mutation { createUser(input: { id: "${formerId}" }) { id } }`)
   await keyed('unknown').error(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
-  await dashboard.call('updateUser', { appId, id: formerId, input: { id } })
-  await dashboard.call('updateUser', { appId, id, input: { billingId } })
+  await dashboard.call('updateUser', { id: formerId, input: { id } })
+  await dashboard.call('updateUser', { id, input: { billingId } })
 
   const csv = `id,email,billingId\n${id},${email},\nann,,${billingId}\n${formerId},x@example.com,\n`
   expect(await upload(server, await sessionCookie(server), { app: appId }, csv)).toMatchObject({

@@ -27,7 +27,7 @@ describe('gap: exportUser', () => {
     await upload(server, await sessionCookie(server), { app: appId, import: 'one' }, csv)
     await shop.buy('plan', 'anna')
     await shop.buy('plan', 'bob')
-    await dashboard.call('recordUsage', { appId, input: { userId: 'anna', featureId: 'call', delta: 3 } })
+    await dashboard.call('recordUsage', { input: { userId: 'anna', featureId: 'call', delta: 3 } })
     await admin.call('recordUsage', { input: { userId: 'bob', featureId: 'call', delta: 1 } })
     await jobsDone(server.databaseUrl)
 
@@ -78,7 +78,7 @@ describe('gap: exportUser', () => {
     // A row that is not applied still shows what there was.
     await admin.data('mutation { createUser(input: { id: "payer", billingId: "cus_payer" }) { id } }')
     await upload(server, cookie, { app: appId, import: 'three' }, 'id,billingId\ncat,cus_payer\n')
-    await dashboard.call('updateUser', { appId, id: 'cat', input: { id: 'former' } })
+    await dashboard.call('updateUser', { id: 'cat', input: { id: 'former' } })
     await admin.data('mutation { createUser(input: { id: "cat" }) { id } }')
     const { exportUser } = await admin.data(EXPORT, { id: 'cat' })
     expect(exportUser.importRows).toEqual([])

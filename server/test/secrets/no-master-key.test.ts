@@ -70,7 +70,6 @@ describe('gap: DATABASE_URL without a master key', () => {
     expect(await client.data('{ me { id } }')).toEqual({ me: { id: 'ann' } })
     expect(await stripeOf('default')).toMatchObject({ source: 'ENVIRONMENT', enabled: true, keyHint: '1234' })
     const setProviderAccount = await server.dashboard.call('setProviderAccount { enabled }', {
-      appId: 'default',
       provider: 'sandbox',
       input: { enabled: false },
     })

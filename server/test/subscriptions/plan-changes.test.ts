@@ -38,7 +38,6 @@ const TAKE_BACK = `mutation {
 
 const priced = async (packageId: string, amount: number, interval = 'month', currency = 'usd') => {
   await app.dashboard.call('createPrice', {
-    appId: app.id,
     packageId,
     input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency, interval },
   })

@@ -196,7 +196,6 @@ async function perform(life: Life, command: Command): Promise<void> {
       const [base] = life.live()
       if (!base) return
       const cancelSubscription = await server.dashboard.call('cancelSubscription { cancelAt }', {
-        appId: 'default',
         id: base.id,
         atPeriodEnd: command.when === 'later',
       })

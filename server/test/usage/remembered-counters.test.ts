@@ -18,7 +18,7 @@ let app: TestApp
 beforeAll(async () => {
   first = await startTestServer()
   second = await startTestServer({ databaseUrl: first.databaseUrl })
-  app = { id: 'default', admin: second.admin, dashboard: second.dashboard }
+  app = { id: 'default', admin: second.admin, dashboard: second.dashboard.of('default') }
   await publishPackage(app, 'small', { call: { limit: 10, resetPeriod: 'MONTH' } })
   await publishPackage(app, 'large', { call: { limit: 100, resetPeriod: 'MONTH' } })
   await publishPackage(app, 'more', { call: { limit: 5, resetPeriod: 'MONTH' } }, true)

@@ -20,7 +20,7 @@ let apps = 0
 
 beforeEach(async () => {
   const id = `app-${++apps}`
-  app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
+  app = { id, admin: await createApp(server, id), dashboard: server.dashboard.of(id) }
   await publishPackage(app, 'plan', { call: { limit: 100 } })
   await app.admin.data(`mutation {
     createUser(input: { id: "ann" }) { id }
