@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteRecentUsage, deleteUserRows } from '../../src/store/privacy/erase-user.ts'
-import { eraseAlone } from '../../src/store/privacy/erased-refs.ts'
+import { lockErasures } from '../../src/store/privacy/erased-refs.ts'
 import { createUsers } from '../harness/catalogue.ts'
 import { type CellServers, openCellServers, pretendRemote } from '../harness/cells.ts'
 import { inItsPlace } from '../harness/store.ts'
@@ -25,7 +25,7 @@ describe('gap: deleteUser, of a user on another server', () => {
     expect(await cells.record(cells.app.admin, id)).toBe(1)
     const tx = await cells.pool.connect()
     await tx.query('begin; set local search_path = c1, public')
-    await eraseAlone(tx, 'default')
+    await lockErasures(tx, 'default')
     await deleteRecentUsage(tx, 'default', [id])
     const { rows } = await tx.query('select uid from users where id = $1', [id])
     await deleteUserRows(inItsPlace(tx), 'default', rows[0].uid)
