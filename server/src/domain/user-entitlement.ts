@@ -31,7 +31,7 @@ export type UserEntitlement =
   | { kind: 'binary'; byOverride: boolean }
   | Metered
 
-export interface Metered {
+interface Metered {
   kind: 'metered'
   allowance: Allowance
   anchor: number
