@@ -26,62 +26,42 @@ export class App {
   }
 
   async makeFeature(input: Variables = {}): Promise<string> {
-    const { createFeature } = await this.admin.data(
-      'mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }',
-      { input: { id: newId('feature'), name: 'Feature', type: 'CONSUMABLE', ...input } },
-    )
+    const createFeature = await this.admin.call('createFeature { id }', {
+      input: { id: newId('feature'), name: 'Feature', type: 'CONSUMABLE', ...input },
+    })
     return createFeature.id
   }
 
   /** A package as the API leaves it: DRAFT. */
   async makeDraft(features: Grant[] = [], input: Variables = {}): Promise<string> {
-    const { createPackage } = await this.admin.data(
-      'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }',
-      { input: { id: newId('package'), name: 'Package', features, ...input } },
-    )
+    const createPackage = await this.admin.call('createPackage { id }', {
+      input: { id: newId('package'), name: 'Package', features, ...input },
+    })
     return createPackage.id
   }
 
   async makeUser(input: Variables = {}): Promise<string> {
-    const { createUser } = await this.admin.data(
-      'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }',
-      { input: { id: newId('user'), ...input } },
-    )
-    return createUser.id
+    return (await this.admin.call('createUser { id }', { input: { id: newId('user'), ...input } })).id
   }
 
   async subscribe(userId: string, ...packageIds: string[]): Promise<Data[]> {
-    const { subscribe } = await this.admin.data(
-      `mutation ($userId: String!, $packageIds: [String!]!) {
-        subscribe(userId: $userId, packageIds: $packageIds) {
-          id userId status package { id } metadata startedAt cancelAt cancelledAt
-        }
-      }`,
+    return this.admin.call(
+      'subscribe { id userId status package { id } metadata startedAt cancelAt cancelledAt }',
       { userId, packageIds },
     )
-    return subscribe
   }
 
   async canUseFeature(userId: string, featureId: string, delta?: number): Promise<Data> {
-    const { canUseFeature } = await this.admin.data(
-      `query ($userId: String!, $featureId: String!, $delta: Int) {
-        canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) {
-          access reason reasonCode consumption { budget used overageEnabled }
-        }
-      }`,
+    return this.admin.call(
+      'canUseFeature { access reason reasonCode consumption { budget used overageEnabled } }',
       { userId, featureId, ...(delta !== undefined && { delta }) },
     )
-    return canUseFeature
   }
 
   async recordUsage(userId: string, featureId: string, delta: number, action?: string): Promise<Data> {
-    const { recordUsage } = await this.admin.data(
-      `mutation ($input: CreateUsageEventInput!) {
-        recordUsage(input: $input) { recorded reason consumption { budget used overageEnabled } }
-      }`,
-      { input: { userId, featureId, delta, ...(action !== undefined && { action }) } },
-    )
-    return recordUsage
+    return this.admin.call('recordUsage { recorded reason consumption { budget used overageEnabled } }', {
+      input: { userId, featureId, delta, ...(action !== undefined && { action }) },
+    })
   }
 
   async showUsage(userId: string, featureId: string): Promise<Data> {
@@ -100,15 +80,10 @@ export class App {
   }
 
   async subscription(id: string): Promise<Data> {
-    const { subscription } = await this.admin.data(
-      `query ($id: String!) {
-        subscription(id: $id) {
-          id userId status package { id name status isAddon } metadata startedAt cancelAt cancelledAt
-        }
-      }`,
+    return this.admin.call(
+      'subscription { id userId status package { id name status isAddon } metadata startedAt cancelAt cancelledAt }',
       { id },
     )
-    return subscription
   }
 }
 
@@ -124,11 +99,7 @@ export class OwnApp extends App {
   }
 
   async publish(packageId: string): Promise<Data> {
-    const { publishPackage } = await this.dashboard.data(
-      'mutation ($appId: String!, $id: String!) { publishPackage(appId: $appId, id: $id) { id status } }',
-      { appId: this.id, id: packageId },
-    )
-    return publishPackage
+    return this.dashboard.call('publishPackage { id status }', { appId: this.id, id: packageId })
   }
 
   /** A published base plan. */
@@ -155,19 +126,14 @@ export class OwnApp extends App {
   }
 
   async cancel(subscriptionId: string, atPeriodEnd: boolean): Promise<Data> {
-    const { cancelSubscription } = await this.dashboard.data(
-      `mutation ($appId: String!, $id: String!, $atPeriodEnd: Boolean) {
-        cancelSubscription(appId: $appId, id: $id, atPeriodEnd: $atPeriodEnd) { id status cancelAt }
-      }`,
-      { appId: this.id, id: subscriptionId, atPeriodEnd },
-    )
-    return cancelSubscription
+    return this.dashboard.call('cancelSubscription { id status cancelAt }', {
+      appId: this.id,
+      id: subscriptionId,
+      atPeriodEnd,
+    })
   }
 
   async advanceTo(time: string): Promise<void> {
-    await this.dashboard.data(
-      'mutation ($appId: String!, $to: String!) { advanceClock(appId: $appId, to: $to) { id } }',
-      { appId: this.id, to: time },
-    )
+    await this.dashboard.call('advanceClock', { appId: this.id, to: time })
   }
 }

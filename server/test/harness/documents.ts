@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql'
 
+const NAMES: Record<string, string> = {
+  '/graphql': 'admin',
+  '/dashboard/admin/graphql': 'admin',
+  '/client/graphql': 'client',
+  '/dashboard/graphql': 'dashboard',
+}
+
 const schemas = new Map<string, GraphQLSchema>()
 
 /** The committed schema of an API, by the path of its endpoint. */
 function schemaAt(path: string): GraphQLSchema {
-  const name = { '/graphql': 'admin', '/client/graphql': 'client', '/dashboard/graphql': 'dashboard' }[path]
+  const name = NAMES[path]
   if (!name) throw new Error(`no schema for ${path}`)
   const known = schemas.get(name)
   if (known) return known

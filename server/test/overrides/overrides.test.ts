@@ -61,72 +61,44 @@ const record = async (featureId: string, delta: number): Promise<Data> =>
 
 describe('gap: what each mode does', () => {
   type Outcome = [reasonCode: string, budget: number | null | undefined]
-  const ROWS: {
-    featureId: string
-    mode: string
-    limit?: number
-    subscribed: Outcome
-    alone: Outcome
-  }[] = [
-    {
-      featureId: 'call',
-      mode: 'REPLACE',
-      limit: 4,
-      subscribed: ['WITHIN_BUDGET', 4],
-      alone: ['WITHIN_BUDGET', 4],
-    },
-    {
-      featureId: 'call',
-      mode: 'REPLACE',
-      limit: 0,
-      subscribed: ['LIMIT_EXCEEDED', 0],
-      alone: ['LIMIT_EXCEEDED', 0],
-    },
-    {
-      featureId: 'call',
-      mode: 'ADD',
-      limit: 4,
-      subscribed: ['WITHIN_BUDGET', 14],
-      alone: ['WITHIN_BUDGET', 4],
-    },
-    { featureId: 'call', mode: 'UNLIMITED', subscribed: ['UNLIMITED', null], alone: ['UNLIMITED', null] },
-    { featureId: 'call', mode: 'GRANT', subscribed: ['UNLIMITED', null], alone: ['UNLIMITED', null] },
-    { featureId: 'call', mode: 'DENY', subscribed: ['DENIED', undefined], alone: ['DENIED', undefined] },
-    {
-      featureId: 'seat',
-      mode: 'REPLACE',
-      limit: 3,
-      subscribed: ['WITHIN_BUDGET', 3],
-      alone: ['WITHIN_BUDGET', 3],
-    },
-    {
-      featureId: 'seat',
-      mode: 'ADD',
-      limit: 3,
-      subscribed: ['WITHIN_BUDGET', 3],
-      alone: ['WITHIN_BUDGET', 3],
-    },
-    { featureId: 'seat', mode: 'UNLIMITED', subscribed: ['UNLIMITED', null], alone: ['UNLIMITED', null] },
-    { featureId: 'seat', mode: 'GRANT', subscribed: ['UNLIMITED', null], alone: ['UNLIMITED', null] },
-    { featureId: 'seat', mode: 'DENY', subscribed: ['DENIED', undefined], alone: ['DENIED', undefined] },
-    { featureId: 'export', mode: 'GRANT', subscribed: ['GRANTED', undefined], alone: ['GRANTED', undefined] },
-    { featureId: 'export', mode: 'DENY', subscribed: ['DENIED', undefined], alone: ['DENIED', undefined] },
-    { featureId: 'audit', mode: 'GRANT', subscribed: ['GRANTED', undefined], alone: ['GRANTED', undefined] },
-    { featureId: 'audit', mode: 'DENY', subscribed: ['DENIED', undefined], alone: ['DENIED', undefined] },
+  const ROWS: [
+    featureId: string,
+    mode: string,
+    limit: number | undefined,
+    subscribed: Outcome,
+    alone: Outcome,
+  ][] = [
+    ['call', 'REPLACE', 4, ['WITHIN_BUDGET', 4], ['WITHIN_BUDGET', 4]],
+    ['call', 'REPLACE', 0, ['LIMIT_EXCEEDED', 0], ['LIMIT_EXCEEDED', 0]],
+    ['call', 'ADD', 4, ['WITHIN_BUDGET', 14], ['WITHIN_BUDGET', 4]],
+    ['call', 'UNLIMITED', undefined, ['UNLIMITED', null], ['UNLIMITED', null]],
+    ['call', 'GRANT', undefined, ['UNLIMITED', null], ['UNLIMITED', null]],
+    ['call', 'DENY', undefined, ['DENIED', undefined], ['DENIED', undefined]],
+    ['seat', 'REPLACE', 3, ['WITHIN_BUDGET', 3], ['WITHIN_BUDGET', 3]],
+    ['seat', 'ADD', 3, ['WITHIN_BUDGET', 3], ['WITHIN_BUDGET', 3]],
+    ['seat', 'UNLIMITED', undefined, ['UNLIMITED', null], ['UNLIMITED', null]],
+    ['seat', 'GRANT', undefined, ['UNLIMITED', null], ['UNLIMITED', null]],
+    ['seat', 'DENY', undefined, ['DENIED', undefined], ['DENIED', undefined]],
+    ['export', 'GRANT', undefined, ['GRANTED', undefined], ['GRANTED', undefined]],
+    ['export', 'DENY', undefined, ['DENIED', undefined], ['DENIED', undefined]],
+    ['audit', 'GRANT', undefined, ['GRANTED', undefined], ['GRANTED', undefined]],
+    ['audit', 'DENY', undefined, ['DENIED', undefined], ['DENIED', undefined]],
   ]
   it('on a consumable and a binary feature, in a package and in none, with a subscription and without', async () => {
     const outcomes = async () => {
       const found: unknown[] = []
-      for (const { featureId, mode, limit } of ROWS) {
+      for (const [featureId, mode, limit] of ROWS) {
         await set(featureId, mode, { limit })
         const { reasonCode, consumption } = await check(featureId)
         found.push([featureId, mode, reasonCode, consumption?.budget])
       }
       return found
     }
-    expect(await outcomes()).toEqual(ROWS.map((r) => [r.featureId, r.mode, ...r.alone]))
+    expect(await outcomes()).toEqual(ROWS.map(([featureId, mode, , , alone]) => [featureId, mode, ...alone]))
     await app.subscribe('plan')
-    expect(await outcomes()).toEqual(ROWS.map((r) => [r.featureId, r.mode, ...r.subscribed]))
+    expect(await outcomes()).toEqual(
+      ROWS.map(([featureId, mode, , subscribed]) => [featureId, mode, ...subscribed]),
+    )
   })
 
   it('overage is allowed, forbidden, or as the packages say', async () => {
@@ -296,6 +268,7 @@ describe('gap: what setOverride takes', () => {
     })
   })
 
+  const BAD = 'BAD_USER_INPUT'
   const REFUSALS: [
     what: string,
     input: Variables,
@@ -305,49 +278,19 @@ describe('gap: what setOverride takes', () => {
   ][] = [
     ['an unknown user', { userId: 'nobody' }, 'USER_NOT_FOUND', undefined, /nobody/],
     ['an unknown feature', { featureId: 'none' }, 'FEATURE_NOT_FOUND', undefined, /none/],
-    ['REPLACE without a limit', { mode: 'REPLACE' }, 'BAD_USER_INPUT', 'limit', /REPLACE requires a limit/],
-    ['ADD without a limit', { mode: 'ADD' }, 'BAD_USER_INPUT', 'limit', /ADD requires a limit/],
-    ['UNLIMITED with a limit', { limit: 1 }, 'BAD_USER_INPUT', 'limit', /UNLIMITED does not accept a limit/],
-    [
-      'GRANT with a limit',
-      { mode: 'GRANT', limit: 1 },
-      'BAD_USER_INPUT',
-      'limit',
-      /GRANT does not accept a limit/,
-    ],
-    ['a negative limit', { mode: 'ADD', limit: -1 }, 'BAD_USER_INPUT', 'limit', /integer from 0/],
-    [
-      'DENY with overage',
-      { mode: 'DENY', overageEnabled: true },
-      'BAD_USER_INPUT',
-      'overageEnabled',
-      /does not accept/,
-    ],
-    [
-      'REPLACE of a binary feature',
-      { featureId: 'audit', mode: 'REPLACE', limit: 1 },
-      'BAD_USER_INPUT',
-      'mode',
-      /BINARY/,
-    ],
-    [
-      'UNLIMITED of a binary feature',
-      { featureId: 'audit' },
-      'BAD_USER_INPUT',
-      'mode',
-      /requires a CONSUMABLE feature/,
-    ],
-    ['an expiry that is now', { expiresAt: start }, 'BAD_USER_INPUT', 'expiresAt', /in the future/],
-    ['no time', { expiresAt: '2091-02-30T00:00:00Z' }, 'BAD_USER_INPUT', 'expiresAt', /ISO 8601/],
-    ['an empty time', { expiresAt: '' }, 'BAD_USER_INPUT', 'expiresAt', /ISO 8601/],
-    [
-      'a time beyond all',
-      { expiresAt: '9999-12-31T23:59:59-23:00' },
-      'BAD_USER_INPUT',
-      'expiresAt',
-      /not be after/,
-    ],
-    ['a note with a NUL', { reason: '\u0000' }, 'BAD_USER_INPUT', 'reason', /NUL/],
+    ['REPLACE without a limit', { mode: 'REPLACE' }, BAD, 'limit', /REPLACE requires a limit/],
+    ['ADD without a limit', { mode: 'ADD' }, BAD, 'limit', /ADD requires a limit/],
+    ['UNLIMITED with a limit', { limit: 1 }, BAD, 'limit', /UNLIMITED does not accept a limit/],
+    ['GRANT with a limit', { mode: 'GRANT', limit: 1 }, BAD, 'limit', /GRANT does not accept a limit/],
+    ['a negative limit', { mode: 'ADD', limit: -1 }, BAD, 'limit', /integer from 0/],
+    ['DENY with overage', { mode: 'DENY', overageEnabled: true }, BAD, 'overageEnabled', /does not accept/],
+    ['REPLACE of a binary feature', { featureId: 'audit', mode: 'REPLACE', limit: 1 }, BAD, 'mode', /BINARY/],
+    ['UNLIMITED of a binary feature', { featureId: 'audit' }, BAD, 'mode', /requires a CONSUMABLE feature/],
+    ['an expiry that is now', { expiresAt: start }, BAD, 'expiresAt', /in the future/],
+    ['no time', { expiresAt: '2091-02-30T00:00:00Z' }, BAD, 'expiresAt', /ISO 8601/],
+    ['an empty time', { expiresAt: '' }, BAD, 'expiresAt', /ISO 8601/],
+    ['a time beyond all', { expiresAt: '9999-12-31T23:59:59-23:00' }, BAD, 'expiresAt', /not be after/],
+    ['a note with a NUL', { reason: '\u0000' }, BAD, 'reason', /NUL/],
   ]
   it('refuses what makes no sense, and changes nothing', async () => {
     for (const [what, more, code, field, message] of REFUSALS) {

@@ -102,7 +102,7 @@ async function leaveTraces(): Promise<string> {
   const { admin, dashboard, id: appId } = shop
   const { id, formerId, name, email, formerEmail, metadata, billingId, override } = TEXTS
   const keyed = (key: string) => admin.with({ 'Idempotency-Key': key })
-  await keyed('create').call('createUser', {
+  await keyed('create').data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
     input: { id: formerId, name, email: formerEmail, metadata: { note: metadata } },
   })
   // Refusals quote what they refuse.
