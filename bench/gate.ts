@@ -47,7 +47,7 @@ async function gate(write: boolean, values: Parameters<typeof compareHotPaths>[1
   const names = (loss: ReturnType<typeof lossIn>) =>
     compared.filter((path) => lossIn(path) === loss).map(({ name }) => name)
   const lost = names('too large')
-  if (lost.length > 0) throw new Error(`the gate is closed: ${lost.join(' and ')} lost too much speed`)
+  if (lost.length > 0) throw new Error(`the gate is closed: ${lost.join(', ')} lost too much speed`)
   if (!write) return
   if (names('unclear').length > 0) throw new Error('the measurement is too noisy to write bench/kept.json')
   const ratios = Object.fromEntries(compared.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]))

@@ -5,18 +5,18 @@ import type { Database } from './seed.ts'
 
 /**
  * Runs a round of writes and counts what it left in the ledger: no fewer rows than were answered, and no more
- * than those and the `unanswered` that the load generator walked away from at its end.
+ * than those and the `unanswered` that the load generator abandoned at its end, which may arrive up to `lateMs` later.
  */
 export function countingRows<T>(
   database: Database,
   work: () => Promise<T>,
-  answeredIn: (result: T) => { answered: number; unanswered: number },
+  answeredIn: (result: T) => { answered: number; unanswered: number; lateMs?: number },
 ): Promise<T> {
   return withClient(database.url, async (client) => {
     const before = await rowsOf(client)
     const result = await work()
-    const { answered, unanswered } = answeredIn(result)
-    const rows = (await steadyRowsOf(client)) - before
+    const { answered, unanswered, lateMs = 0 } = answeredIn(result)
+    const rows = (await steadyRowsOf(client, Math.max(lateMs, 100))) - before
     if (rows < answered || rows > answered + unanswered) {
       throw new Error(`${answered} calls were answered as recorded, and the ledger has ${rows} more rows`)
     }
@@ -29,9 +29,9 @@ async function rowsOf(client: Client): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-async function steadyRowsOf(client: Client): Promise<number> {
+async function steadyRowsOf(client: Client, quietMs: number): Promise<number> {
   for (let last = await rowsOf(client); ; ) {
-    await sleep(100)
+    await sleep(quietMs)
     const now = await rowsOf(client)
     if (now === last) return now
     last = now

@@ -66,7 +66,7 @@ export async function startSubject(
       countingRows(
         database,
         () => measure(RECORD, users, connections),
-        ({ requests }) => ({ answered: requests, unanswered: connections }),
+        ({ requests, p99 }) => ({ answered: requests, unanswered: connections, lateMs: 2 * p99 }),
       ),
   }
 }

@@ -1,13 +1,13 @@
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
 import { StartError } from './domain/errors.ts'
-import { NO_WISHES, type Wishes } from './operations/apps/way-back.ts'
+import { NO_RECOVERY, type RecoveryOptions } from './operations/apps/recovery.ts'
 import { startService, urlOf } from './service.ts'
-import { readWishes, USAGE } from './settings/command-line.ts'
+import { readRecoveryOptions, USAGE } from './settings/command-line.ts'
 import { readConfig } from './settings/config.ts'
 import { misspelt } from './settings/unknown-settings.ts'
 import { openLog } from './start/log.ts'
-import { grantBesideRunning, type RunningService } from './start/running-service.ts'
+import { type RunningService, recoverBesideRunning } from './start/running-service.ts'
 import { shownOnce, welcome } from './start/welcome.ts'
 import { startWorkers, type WorkerFailed, type WorkerReady } from './start/workers.ts'
 import { startProblem } from './store/connection/start-problems.ts'
@@ -15,9 +15,9 @@ import { startProblem } from './store/connection/start-problems.ts'
 const clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
 
 try {
-  const wishes = cluster.isWorker ? NO_WISHES : readWishes(process.argv.slice(2))
-  if (wishes === null) process.stdout.write(`${USAGE}\n`)
-  else if (!(await grantedBesideRunning(wishes))) await serve(wishes)
+  const recovery = cluster.isWorker ? NO_RECOVERY : readRecoveryOptions(process.argv.slice(2))
+  if (recovery === null) process.stdout.write(`${USAGE}\n`)
+  else if (!(await recoveredBesideRunning(recovery))) await serve(recovery)
 } catch (error) {
   const known = error instanceof StartError ? error : startProblem(error, 'DATABASE_URL')
   if (!known) throw error
@@ -31,26 +31,26 @@ try {
 }
 
 /** False: nothing was requested, or no service runs on this database; then it is started. */
-async function grantedBesideRunning(wishes: Wishes): Promise<boolean> {
-  if (wishes.newKeyOf === null && wishes.resetOwner === null) return false
+async function recoveredBesideRunning(recovery: RecoveryOptions): Promise<boolean> {
+  if (recovery.newKeyOf === null && recovery.resetOwner === null) return false
   const config = readConfig(process.env)
-  const secrets = await grantBesideRunning(config, wishes, clocks.wall)
+  const secrets = await recoverBesideRunning(config, recovery, clocks.wall)
   if (!secrets) return false
   const url = config.publicUrl ?? urlOf(config.host, config.port)
   process.stdout.write(`\nTollgate is already running.\n${shownOnce(url, secrets)}\n`)
   return true
 }
 
-async function serve(wishes: Wishes): Promise<void> {
+async function serve(recovery: RecoveryOptions): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config)
   if (!cluster.isWorker) for (const line of misspelt(process.env)) log.warn(line)
   const givenUp = new AbortController()
   const starting =
     config.workers > 1 && cluster.isPrimary
-      ? startWorkers(config, log, { wishes, clock: clocks.wall, givenUp: givenUp.signal })
+      ? startWorkers(config, log, { recovery, clock: clocks.wall, givenUp: givenUp.signal })
       : startService(config, clocks, log, {
-          wishes: cluster.isWorker ? null : wishes,
+          recovery: cluster.isWorker ? null : recovery,
           givenUp: givenUp.signal,
         })
   stopOnSignal(starting, givenUp, log)

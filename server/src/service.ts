@@ -8,7 +8,7 @@ import { StartError } from './domain/errors.ts'
 import type { PasswordCost } from './domain/password.ts'
 import { httpServer } from './http/server.ts'
 import { DEFAULT_APP, prepare } from './operations/apps/first-start.ts'
-import { NO_WISHES, secretsFor, type Wishes } from './operations/apps/way-back.ts'
+import { NO_RECOVERY, type RecoveryOptions, secretsFor } from './operations/apps/recovery.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
@@ -42,7 +42,7 @@ const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 interface StartOptions {
   passwordCost?: PasswordCost
   /** null: for a worker, whose primary handles them */
-  wishes?: Wishes | null
+  recovery?: RecoveryOptions | null
   /** Aborts the start at its next step. */
   givenUp?: AbortSignal
 }
@@ -52,7 +52,7 @@ export async function startService(
   config: Config,
   clocks: Clocks,
   log: Logger,
-  { passwordCost = PASSWORD_COST, wishes = NO_WISHES, givenUp }: StartOptions = {},
+  { passwordCost = PASSWORD_COST, recovery = NO_RECOVERY, givenUp }: StartOptions = {},
 ): Promise<RunningService> {
   const { monotonic } = clocks
   const undo: (() => Promise<void>)[] = []
@@ -61,7 +61,7 @@ export async function startService(
   }
   try {
     const database = await openDatabase(config, { monotonic, log, undo, givenUp })
-    const { pool, lookups, remote, patient, jobs, listener, replica, usageStore } = database
+    const { pool, lookups, remote, longQueries, jobs, listener, replica, usageStore } = database
     // Nobody else uses the embedded database, so locked jobs are those of a dead process.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -76,7 +76,7 @@ export async function startService(
     const activity = new Activity()
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
-    metrics.watchPool('patient', patient)
+    metrics.watchPool('patient', longQueries)
     const usage = new UsagePaths(
       { lookups, remote },
       { store: usageStore, apps, metrics, activity, monotonic },
@@ -85,7 +85,7 @@ export async function startService(
     const service: Service = {
       pool,
       lookups,
-      patient,
+      longQueries,
       primary: pool,
       replica,
       apps,
@@ -152,7 +152,7 @@ export async function startService(
     })
     // Last, because a key created by a start that fails afterwards would be lost.
     givenUp?.throwIfAborted()
-    const firstStart = wishes ? await secretsFor(service, wishes) : { apiKey: null, ownerToken: null }
+    const firstStart = recovery ? await secretsFor(service, recovery) : { apiKey: null, ownerToken: null }
     return {
       url: publicUrl(),
       firstStart,

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify/sync'
 import { badRequest } from '../domain/errors.ts'
 import type { Service } from '../operations/call/service.ts'
-import { actorName, type ToldEntry } from '../operations/home/tell.ts'
+import { actorName, type DescribedEntry } from '../operations/home/describe-entries.ts'
 import { exportAuditLog } from '../operations/members/audit-log.ts'
 import { ACTOR_KINDS } from '../store/audit/audit.ts'
 import { memberFile } from './member-file.ts'
@@ -59,9 +59,9 @@ const COLUMNS = [
   ['subjectId', (row) => row.subjectId],
   ['before', (row) => row.before],
   ['after', (row) => row.after],
-] as const satisfies [string, (row: ToldEntry) => unknown][]
+] as const satisfies [string, (row: DescribedEntry) => unknown][]
 
-async function* asCsv(pages: AsyncIterable<ToldEntry[]>): AsyncGenerator<string> {
+async function* asCsv(pages: AsyncIterable<DescribedEntry[]>): AsyncGenerator<string> {
   // The mark at the beginning tells spreadsheets that this is UTF-8.
   yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
   for await (const rows of pages) {
@@ -75,7 +75,7 @@ async function* asCsv(pages: AsyncIterable<ToldEntry[]>): AsyncGenerator<string>
 const cell = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
-async function* asNdjson(pages: AsyncIterable<ToldEntry[]>): AsyncGenerator<string> {
+async function* asNdjson(pages: AsyncIterable<DescribedEntry[]>): AsyncGenerator<string> {
   for await (const rows of pages) {
     yield rows
       .map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map(([name, of]) => [name, of(row)])))}\n`)

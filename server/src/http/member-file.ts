@@ -49,12 +49,12 @@ export function memberFile(
       await handle(call, query, request, response)
     } catch (error) {
       const requestId = requestIdOf(request.headers) ?? randomUUID()
-      const told = wireError(error, 'BAD_REQUEST', () => {
+      const wire = wireError(error, 'BAD_REQUEST', () => {
         service.log.error({ err: error, requestId }, 'request failed')
         return requestId
       })
       if (response.headersSent) response.destroy()
-      else answerJson({ request, response, requestId }, told.extensions.status, { errors: [told] })
+      else answerJson({ request, response, requestId }, wire.extensions.status, { errors: [wire] })
     }
   }
 }

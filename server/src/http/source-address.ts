@@ -30,10 +30,10 @@ export function sourceAddress(
 ): string {
   const last = addressOf(remote ?? '') ?? UNKNOWN
   if (proxies === null || forwarded === undefined) return counted(last)
-  const told = String(forwarded).split(',')
+  const addresses = String(forwarded).split(',')
   let source = last
   for (let hop = 0; isTrusted(source, hop, proxies); hop++) {
-    const before = addressOf(told.pop() ?? '')
+    const before = addressOf(addresses.pop() ?? '')
     // There is no earlier entry, or it is not an address: use the last known one.
     if (before === null) break
     source = before

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { StartError } from '../domain/errors.ts'
-import { readWishes } from './command-line.ts'
+import { readRecoveryOptions } from './command-line.ts'
 
 it.for([
   [[], { newKeyOf: null, resetOwner: null }],
@@ -10,8 +10,8 @@ it.for([
   [['--reset-owner', 'ada@example.com'], { newKeyOf: null, resetOwner: 'ada@example.com' }],
   [['--new-key', '--reset-owner'], { newKeyOf: 'default', resetOwner: '' }],
   [['--help'], null],
-] as const)('%j', ([args, wishes]) => {
-  expect(readWishes([...args])).toEqual(wishes)
+] as const)('%j', ([args, recovery]) => {
+  expect(readRecoveryOptions([...args])).toEqual(recovery)
 })
 
 it.for([
@@ -21,5 +21,5 @@ it.for([
   [['ada@example.com']],
   [['--reset-owner', 'ada@example.com', 'bob@example.com']],
 ])('%j is not understood', ([args]) => {
-  expect(() => readWishes([...(args ?? [])])).toThrow(StartError)
+  expect(() => readRecoveryOptions([...(args ?? [])])).toThrow(StartError)
 })

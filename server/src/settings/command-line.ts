@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { StartError } from '../domain/errors.ts'
 import { DEFAULT_APP } from '../operations/apps/first-start.ts'
-import type { Wishes } from '../operations/apps/way-back.ts'
+import type { RecoveryOptions } from '../operations/apps/recovery.ts'
 
 export const USAGE = `Usage: npm start                                  start the service
        npm start -- --new-key [--app ID]          start it and print a new API key of an app (default: ${DEFAULT_APP})
@@ -10,7 +10,7 @@ export const USAGE = `Usage: npm start                                  start th
 If the service is already running, the last two commands print the key or link and exit.`
 
 /** Null: print the usage. */
-export function readWishes(args: string[]): Wishes | null {
+export function readRecoveryOptions(args: string[]): RecoveryOptions | null {
   const { values, positionals } = parsed(args)
   if (values.help) return null
   const [email, ...more] = positionals

@@ -37,7 +37,7 @@ const STRANDED_MINUTES = 10
 /** The function of each job. */
 function tasksOf(service: Service): TaskList {
   const isOn = sandboxIsOn(service.billing)
-  const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
+  const tasks: { [Name in keyof Jobs]: (payload: Jobs[Name]) => Promise<unknown> } = {
     'handle-notice': ({ appId, seq }) => handleNotice(service, appId, seq),
     'sync-checkout': (at) => askAboutCheckout(service, at),
     'sync-subscription': (at) => askAboutSubscription(service, at),
@@ -45,7 +45,7 @@ function tasksOf(service: Service): TaskList {
       await (await providerOf(service, at.appId, at.provider)).cancel(at.ref, 'now')
       await askAboutSubscription(service, at)
     },
-    'close-trial-links': (told) => closeTrialLinks(service, told),
+    'close-trial-links': (payload) => closeTrialLinks(service, payload),
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
     'delete-app': ({ appId }) => deleteAppRows(service, appId),

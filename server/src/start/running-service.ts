@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { StartError } from '../domain/errors.ts'
 import { connectionToRunning } from '../embedded-postgres/start.ts'
 import type { OwnerSetting } from '../operations/apps/first-start.ts'
-import { type Secrets, secretsFor, type Wishes } from '../operations/apps/way-back.ts'
+import { type RecoveryOptions, type Secrets, secretsFor } from '../operations/apps/recovery.ts'
 import type { Config } from '../settings/config.ts'
 import { openToolPool } from '../store/connection/tool-connection.ts'
 import { isMigrated } from '../store/schema/migrate.ts'
@@ -21,9 +21,9 @@ export interface RunningService {
 }
 
 /** Handles the options while another process runs the service; null if none does. */
-export async function grantBesideRunning(
+export async function recoverBesideRunning(
   config: Config,
-  wishes: Wishes,
+  recovery: RecoveryOptions,
   clock: () => number,
 ): Promise<Secrets | null> {
   const { databaseUrl, databaseDirectUrl, dataDir } = config
@@ -44,7 +44,7 @@ export async function grantBesideRunning(
     }
     const madeIn = databaseUrl === null ? dataDir : null
     const keyring = await openKeyring(pool, { ...config, madeIn }, () => {})
-    return await secretsFor({ pool, keyring, clock }, wishes)
+    return await secretsFor({ pool, keyring, clock }, recovery)
   } finally {
     await pool.end()
   }

@@ -20,7 +20,7 @@ import { BACKGROUND_CONNECTIONS, migrateJobs } from './background.ts'
 const CONNECTIONS = 8
 /** In addition to those reserved by the hot paths. */
 const LOOKUP_CONNECTIONS = 2
-const PATIENT_CONNECTIONS = 3
+const LONG_QUERY_CONNECTIONS = 3
 /** Share of the request timeout. */
 const STATEMENT_SHARE = 0.8
 
@@ -32,7 +32,7 @@ interface ServiceDatabase {
   lookups: Pool
   /** for the hot paths to cells on other servers */
   remote: Pool
-  patient: Pool
+  longQueries: Pool
   /** for background jobs */
   jobs: Pool
   /** for notifications of new jobs, bypassing a pooler; null: use `jobs` */
@@ -79,7 +79,7 @@ export async function openDatabase(
   const open = openAt(connection)
   const pool = open({ max: CONNECTIONS })
   const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
-  const patient = open({ max: PATIENT_CONNECTIONS, ...PATIENT })
+  const longQueries = open({ max: LONG_QUERY_CONNECTIONS, ...LONG_QUERY_LIMITS })
   const jobs = open({ max: BACKGROUND_CONNECTIONS })
   await checkDatabase(pool, databaseSetting(config))
   const pooled = await anyPooled(pools, config)
@@ -103,7 +103,7 @@ export async function openDatabase(
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
   const usageStore = new CellUsage(cells)
   const maintenance = () => openMaintenance(direct, cells, log)
-  return { direct, pool, lookups, remote, patient, jobs, listener, replica, usageStore, maintenance }
+  return { direct, pool, lookups, remote, longQueries, jobs, listener, replica, usageStore, maintenance }
 }
 
 function openMaintenance(connection: Connection, cells: Cells, log: Logger): Maintenance {
@@ -122,13 +122,13 @@ function openMaintenance(connection: Connection, cells: Cells, log: Logger): Mai
   }
 }
 
-const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }
+const LONG_QUERY_LIMITS = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }
 
 /** Connections are opened when needed, so a replica that is down does not prevent a start. */
 const readPools = (open: (options: Partial<PoolOptions> & { max: number }) => Pool) => ({
   pool: open({ max: CONNECTIONS }),
   lookups: open({ max: LOOKUP_CONNECTIONS, keyLookups: true }),
-  patient: open({ max: PATIENT_CONNECTIONS, ...PATIENT }),
+  longQueries: open({ max: LONG_QUERY_CONNECTIONS, ...LONG_QUERY_LIMITS }),
 })
 
 export const databaseSetting = ({ databaseUrl }: Config) =>

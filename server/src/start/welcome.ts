@@ -1,5 +1,5 @@
 import { DEFAULT_APP } from '../operations/apps/first-start.ts'
-import type { Secrets } from '../operations/apps/way-back.ts'
+import type { Secrets } from '../operations/apps/recovery.ts'
 
 /** The output of a start: addresses, and secrets that are shown only now. */
 export function welcome(url: string, secrets: Secrets): string {

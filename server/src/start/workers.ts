@@ -5,7 +5,7 @@ import { AggregatorRegistry } from 'prom-client'
 import { StartError } from '../domain/errors.ts'
 import { type SocketConnection, startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import type { OwnerSetting } from '../operations/apps/first-start.ts'
-import { type Secrets, secretsFor, type Wishes } from '../operations/apps/way-back.ts'
+import { type RecoveryOptions, type Secrets, secretsFor } from '../operations/apps/recovery.ts'
 import type { MetricsMessage } from '../operations/upkeep/metrics.ts'
 import type { Config } from '../settings/config.ts'
 import { type Connection, openPool } from '../store/connection/database.ts'
@@ -43,7 +43,7 @@ const STUCK_MS = 2_000
 export async function startWorkers(
   config: Config,
   log: Logger,
-  { wishes, clock, givenUp }: { wishes: Wishes; clock: () => number; givenUp: AbortSignal },
+  { recovery, clock, givenUp }: { recovery: RecoveryOptions; clock: () => number; givenUp: AbortSignal },
 ): Promise<RunningService> {
   if (config.databaseUrl === null) log.info(`starting PostgreSQL in ${config.dataDir}`)
   const postgres =
@@ -99,7 +99,7 @@ export async function startWorkers(
     return {
       url: ready[0]?.url ?? '',
       // By this process, once all of them are ready: a worker that created a key might not be the one to print it.
-      firstStart: await secretsOnce(config, connection, { wishes, clock }, log),
+      firstStart: await secretsOnce(config, connection, { recovery, clock }, log),
       owner: owners.find((owner) => owner === 'created') ?? owners[0] ?? null,
       // Each worker drains by itself when it is stopped.
       drain: async () => {},
@@ -199,14 +199,14 @@ function ended(worker: Worker, ms: number): Promise<void> {
 async function secretsOnce(
   config: Config,
   connection: Connection,
-  { wishes, clock }: { wishes: Wishes; clock: () => number },
+  { recovery, clock }: { recovery: RecoveryOptions; clock: () => number },
   log: Logger,
 ): Promise<Secrets> {
   const pool = openPool(connection, { max: 2 }, log)
   try {
     const madeIn = config.databaseUrl === null ? config.dataDir : null
     const keyring = await openKeyring(pool, { ...config, madeIn }, (message) => log.info(message))
-    return await secretsFor({ pool, keyring, clock }, wishes)
+    return await secretsFor({ pool, keyring, clock }, recovery)
   } finally {
     await pool.end()
   }

@@ -46,73 +46,64 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
     fields: (t) => ({ id: t.exposeString('id') }),
   })
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(installationCall(context)) }),
-      app: t.field({
-        type: types.app,
-        args: { appId },
-        resolve: (_, { appId }, context) => app(appCall(context, appId)),
-      }),
-      apiKeys: t.field({
-        type: [apiKey],
-        args: { appId },
-        resolve: (_, { appId }, context) => apiKeys(appCall(context, appId)),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId }) => ({
+    apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(installationCall(context)) }),
+    app: t.field({
+      type: types.app,
+      args: { appId },
+      resolve: (_, { appId }, context) => app(appCall(context, appId)),
+    }),
+    apiKeys: t.field({
+      type: [apiKey],
+      args: { appId },
+      resolve: (_, { appId }, context) => apiKeys(appCall(context, appId)),
+    }),
+  }))
 
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    const name = t.arg.string({ required: true })
-    return {
-      createApp: t.field({
-        type: types.app,
-        args: { id, name, testClock: t.arg.boolean({ defaultValue: false }) },
-        resolve: (_, { id, name, testClock }, context) =>
-          createApp(installationCall(context), id, name, testClock ?? false),
-      }),
-      renameApp: t.field({
-        type: types.app,
-        args: { appId, name },
-        resolve: (_, { appId, name }, context) => renameApp(appCall(context, appId), name),
-      }),
-      advanceClock: t.field({
-        type: types.app,
-        args: {
-          appId,
-          to: t.arg.string({
-            required: true,
-            description: 'New time (ISO 8601), later than the current one.',
-          }),
-        },
-        resolve: (_, { appId, to }, context) => advanceClock(appCall(context, appId), to),
-      }),
-      setOrigins: t.field({
-        type: types.app,
-        args: { appId, origins: t.arg.stringList({ required: true }) },
-        resolve: (_, { appId, origins }, context) => setOrigins(appCall(context, appId), origins),
-      }),
-      createApiKey: t.field({
-        type: createdApiKey,
-        args: { appId, name },
-        resolve: (_, { appId, name }, context) => createApiKey(appCall(context, appId), name),
-      }),
-      rotateApiKey: t.field({
-        type: createdApiKey,
-        description:
-          'Replaces the secret of an API key. The previous secret keeps working for `overlapHours`.',
-        args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
-        resolve: (_, { appId, id, overlapHours }, context) =>
-          rotateApiKey(appCall(context, appId), id, overlapHours ?? 24),
-      }),
-      revokeApiKey: t.field({
-        type: revokedApiKey,
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => revokeApiKey(appCall(context, appId), id),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId, id, name }) => ({
+    createApp: t.field({
+      type: types.app,
+      args: { id, name, testClock: t.arg.boolean({ defaultValue: false }) },
+      resolve: (_, { id, name, testClock }, context) =>
+        createApp(installationCall(context), id, name, testClock ?? false),
+    }),
+    renameApp: t.field({
+      type: types.app,
+      args: { appId, name },
+      resolve: (_, { appId, name }, context) => renameApp(appCall(context, appId), name),
+    }),
+    advanceClock: t.field({
+      type: types.app,
+      args: {
+        appId,
+        to: t.arg.string({
+          required: true,
+          description: 'New time (ISO 8601), later than the current one.',
+        }),
+      },
+      resolve: (_, { appId, to }, context) => advanceClock(appCall(context, appId), to),
+    }),
+    setOrigins: t.field({
+      type: types.app,
+      args: { appId, origins: t.arg.stringList({ required: true }) },
+      resolve: (_, { appId, origins }, context) => setOrigins(appCall(context, appId), origins),
+    }),
+    createApiKey: t.field({
+      type: createdApiKey,
+      args: { appId, name },
+      resolve: (_, { appId, name }, context) => createApiKey(appCall(context, appId), name),
+    }),
+    rotateApiKey: t.field({
+      type: createdApiKey,
+      description: 'Replaces the secret of an API key. The previous secret keeps working for `overlapHours`.',
+      args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
+      resolve: (_, { appId, id, overlapHours }, context) =>
+        rotateApiKey(appCall(context, appId), id, overlapHours ?? 24),
+    }),
+    revokeApiKey: t.field({
+      type: revokedApiKey,
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => revokeApiKey(appCall(context, appId), id),
+    }),
+  }))
 }

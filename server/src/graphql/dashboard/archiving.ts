@@ -76,8 +76,8 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     },
   })
 
-  queryFields(builder, (t) => {
-    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+  queryFields(builder, (t, { appId, id }) => {
+    const args = { appId, id }
     return {
       appUse: t.field({
         type: ofApp,
@@ -103,8 +103,8 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     }
   })
 
-  mutationFields(builder, (t) => {
-    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+  mutationFields(builder, (t, { appId, id }) => {
+    const args = { appId, id }
     const archived = t.arg.boolean({ defaultValue: true })
     return {
       archiveApp: t.field({

@@ -1,4 +1,4 @@
-import { actorName, type ToldEntry } from '../../operations/home/tell.ts'
+import { actorName, type DescribedEntry } from '../../operations/home/describe-entries.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
 import { SENTENCES } from '../../operations/registry/registry.ts'
 import { ACTOR_KINDS } from '../../store/audit/audit.ts'
@@ -14,7 +14,7 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
     description: 'Kind of actor. VISITOR is a caller who is not signed in.',
     values: ACTOR_KINDS,
   })
-  const entry = builder.objectRef<ToldEntry>('AuditEntry').implement({
+  const entry = builder.objectRef<DescribedEntry>('AuditEntry').implement({
     fields: (t) => ({
       id: t.string({ resolve: (e) => String(e.seq) }),
       at: t.string({ resolve: (e) => isoTime(e.at) }),
@@ -69,7 +69,7 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
         after: t.arg.string(),
       },
       resolve: (_, { first, after, ...query }, context) =>
-        auditLog(installationCall(context), query, first, after),
+        auditLog(installationCall(context), query, { first, after }),
     }),
   }))
 }

@@ -26,8 +26,7 @@ import { type DashboardTypes, DECIMALS } from './types.ts'
 export function defineBilling(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineBillingTypes(builder, types)
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId, id, provider }) => {
     const includeArchived = t.arg.boolean({ defaultValue: false })
     return {
       prices: t.field({
@@ -40,18 +39,18 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       providerPrices: t.field({
         type: [own.providerPrice],
         description: 'Prices at the billing provider that can be imported.',
-        args: { appId, provider: t.arg.string({ required: true }) },
+        args: { appId, provider },
         resolve: (_, { appId, provider }, context) => providerPrices(appCall(context, appId), provider),
       }),
       currencies: t.field({
         type: [own.currency],
         description: 'Currencies supported by the billing provider, ordered by code.',
-        args: { provider: t.arg.string({ required: true }) },
+        args: { provider },
         resolve: (_, { provider }) => currencies(provider),
       }),
       billingTemplate: t.field({
         type: own.template,
-        args: { appId, id: t.arg.string({ required: true }) },
+        args: { appId, id },
         resolve: (_, { appId, id }, context) => billingTemplate(appCall(context, appId), id),
       }),
       billingTemplates: t.field({
@@ -64,11 +63,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     }
   })
 
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    const packageId = t.arg.string({ required: true })
-    const provider = t.arg.string({ required: true })
+  mutationFields(builder, (t, { appId, id, packageId, provider }) => {
     const archived = t.arg.boolean({ defaultValue: true })
     return {
       createPrice: t.field({

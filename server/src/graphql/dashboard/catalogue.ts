@@ -22,43 +22,37 @@ import type { DashboardTypes } from './types.ts'
 
 /** Features and packages. */
 export function defineCatalogue(builder: Builder<DashboardContext>, types: DashboardTypes): void {
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    return {
-      feature: t.field({
-        type: types.feature,
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => dashboardFeature(appCall(context, appId), id),
-      }),
-      features: t.field({
-        type: [types.feature],
-        args: {
-          appId,
-          search: t.arg.string({ description: 'Only features whose ID or name contains this text.' }),
-        },
-        resolve: (_, { appId, search }, context) => dashboardFeatures(appCall(context, appId), search ?? ''),
-      }),
-      package: t.field({
-        type: types.package,
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => dashboardPackage(appCall(context, appId), id),
-      }),
-      packages: t.field({
-        type: [types.package],
-        args: {
-          appId,
-          search: t.arg.string({ description: 'Only packages whose ID or name contains this text.' }),
-        },
-        resolve: (_, { appId, search }, context) => dashboardPackages(appCall(context, appId), search ?? ''),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId, id }) => ({
+    feature: t.field({
+      type: types.feature,
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => dashboardFeature(appCall(context, appId), id),
+    }),
+    features: t.field({
+      type: [types.feature],
+      args: {
+        appId,
+        search: t.arg.string({ description: 'Only features whose ID or name contains this text.' }),
+      },
+      resolve: (_, { appId, search }, context) => dashboardFeatures(appCall(context, appId), search ?? ''),
+    }),
+    package: t.field({
+      type: types.package,
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => dashboardPackage(appCall(context, appId), id),
+    }),
+    packages: t.field({
+      type: [types.package],
+      args: {
+        appId,
+        search: t.arg.string({ description: 'Only packages whose ID or name contains this text.' }),
+      },
+      resolve: (_, { appId, search }, context) => dashboardPackages(appCall(context, appId), search ?? ''),
+    }),
+  }))
 
   const inputs = defineInputs(builder, types)
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
+  mutationFields(builder, (t, { appId, id }) => {
     const expectedVersion = t.arg.string({
       description: 'Version the change is based on. Fails with CONFLICT if the object has changed since.',
     })

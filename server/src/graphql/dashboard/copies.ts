@@ -56,35 +56,32 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
     }),
   })
 
-  queryFields(builder, (t) => ({
+  queryFields(builder, (t, { appId }) => ({
     catalogueDiff: t.field({
       type: diff,
-      args: { appId: t.arg.string({ required: true }), fromAppId: t.arg.string({ required: true }) },
+      args: { appId, fromAppId: t.arg.string({ required: true }) },
       resolve: (_, { appId, fromAppId }, context) => catalogueDiff(appCall(context, appId), fromAppId),
     }),
   }))
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      copyCatalogue: t.field({
-        type: diff,
-        description:
-          'Copies features and packages from another app, as shown by `catalogueDiff`. Packages are copied as drafts.',
-        args: { appId, fromAppId: t.arg.string({ required: true }) },
-        resolve: (_, { appId, fromAppId }, context) => copyCatalogue(appCall(context, appId), fromAppId),
-      }),
-      loadSample: t.field({
-        type: sample,
-        args: { appId },
-        resolve: (_, { appId }, context) => loadSample(appCall(context, appId)),
-      }),
-      removeSample: t.field({
-        type: sample,
-        description:
-          'Removes the sample data. A dry run only returns the number of items that would be removed.',
-        args: { appId, dryRun: t.arg.boolean({ defaultValue: false }) },
-        resolve: (_, { appId, dryRun }, context) => removeSample(appCall(context, appId), dryRun ?? false),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId }) => ({
+    copyCatalogue: t.field({
+      type: diff,
+      description:
+        'Copies features and packages from another app, as shown by `catalogueDiff`. Packages are copied as drafts.',
+      args: { appId, fromAppId: t.arg.string({ required: true }) },
+      resolve: (_, { appId, fromAppId }, context) => copyCatalogue(appCall(context, appId), fromAppId),
+    }),
+    loadSample: t.field({
+      type: sample,
+      args: { appId },
+      resolve: (_, { appId }, context) => loadSample(appCall(context, appId)),
+    }),
+    removeSample: t.field({
+      type: sample,
+      description:
+        'Removes the sample data. A dry run only returns the number of items that would be removed.',
+      args: { appId, dryRun: t.arg.boolean({ defaultValue: false }) },
+      resolve: (_, { appId, dryRun }, context) => removeSample(appCall(context, appId), dryRun ?? false),
+    }),
+  }))
 }

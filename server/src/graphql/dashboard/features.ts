@@ -49,8 +49,8 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
   const users = defineUserPage(builder)
-  queryFields(builder, (t) => {
-    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+  queryFields(builder, (t, { appId, id }) => {
+    const args = { appId, id }
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {
       featurePackages: t.field({
@@ -65,7 +65,7 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
         description: 'Users who are granted the feature, grouped by package.',
         args: { ...args, packageId: t.arg.string({ description: 'Only users of this package.' }), ...page },
         resolve: async (_, { appId, id, packageId, first, after }, context) =>
-          featureUsers(await inApp(appCall(context, appId)), id, packageId ?? null, first, after),
+          featureUsers(await inApp(appCall(context, appId)), id, packageId ?? null, { first, after }),
       }),
       featureActivity: t.field({
         type: [point],

@@ -23,48 +23,45 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
   const own = defineTypes(builder, types)
   const explanation = defineExplanation(builder, types)
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      checklist: t.field({
-        type: own.checklist,
-        args: { appId },
-        resolve: (_, { appId }, context) => checklist(appCall(context, appId)),
-      }),
-      activity: t.field({
-        type: [own.point],
-        args: {
-          appId,
-          from: t.arg.string({ required: true, description: 'Start of the time range (ISO 8601).' }),
-          to: t.arg.string({ required: true }),
-          interval: t.arg({ type: interval, required: true }),
-        },
-        resolve: (_, { appId, from, to, interval }, context) =>
-          activity(appCall(context, appId), from, to, interval),
-      }),
-      nearLimits: t.field({
-        type: [own.nearLimit],
-        args: { appId, first: t.arg.int({ defaultValue: 10 }) },
-        resolve: (_, { appId, first }, context) => nearLimits(appCall(context, appId), first),
-      }),
-      latestEvents: t.field({
-        type: [own.event],
-        args: { appId, first: t.arg.int({ defaultValue: 20 }) },
-        resolve: (_, { appId, first }, context) => latestEvents(appCall(context, appId), first),
-      }),
-      explain: t.field({
-        type: explanation,
-        args: {
-          appId,
-          userId: t.arg.string({ required: true }),
-          featureId: t.arg.string({ required: true }),
-          delta: t.arg.int({ defaultValue: 1 }),
-        },
-        resolve: (_, { appId, userId, featureId, delta }, context) =>
-          explain(appCall(context, appId), userId, featureId, delta ?? 1),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId, userId, featureId }) => ({
+    checklist: t.field({
+      type: own.checklist,
+      args: { appId },
+      resolve: (_, { appId }, context) => checklist(appCall(context, appId)),
+    }),
+    activity: t.field({
+      type: [own.point],
+      args: {
+        appId,
+        from: t.arg.string({ required: true, description: 'Start of the time range (ISO 8601).' }),
+        to: t.arg.string({ required: true }),
+        interval: t.arg({ type: interval, required: true }),
+      },
+      resolve: (_, { appId, from, to, interval }, context) =>
+        activity(appCall(context, appId), from, to, interval),
+    }),
+    nearLimits: t.field({
+      type: [own.nearLimit],
+      args: { appId, first: t.arg.int({ defaultValue: 10 }) },
+      resolve: (_, { appId, first }, context) => nearLimits(appCall(context, appId), first),
+    }),
+    latestEvents: t.field({
+      type: [own.event],
+      args: { appId, first: t.arg.int({ defaultValue: 20 }) },
+      resolve: (_, { appId, first }, context) => latestEvents(appCall(context, appId), first),
+    }),
+    explain: t.field({
+      type: explanation,
+      args: {
+        appId,
+        userId,
+        featureId,
+        delta: t.arg.int({ defaultValue: 1 }),
+      },
+      resolve: (_, { appId, userId, featureId, delta }, context) =>
+        explain(appCall(context, appId), userId, featureId, delta ?? 1),
+    }),
+  }))
 }
 
 function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardTypes) {

@@ -76,39 +76,35 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
   })
   const rowPage = definePage(builder, 'UserImportRowPage', row)
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    return {
-      userImports: t.field({
-        type: [imported],
-        description: 'The last 20 imports, newest first.',
-        args: { appId },
-        resolve: (_, { appId }, context) => userImports(appCall(context, appId)),
-      }),
-      userImport: t.field({
-        type: imported,
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => userImport(appCall(context, appId), id),
-      }),
-      userImportRows: t.field({
-        type: rowPage,
-        description: 'Rows of an import, in the order of the file.',
-        args: {
-          appId,
-          id,
-          outcome: t.arg({ type: outcome }),
-          first: t.arg.int({ defaultValue: 50 }),
-          after: t.arg.string(),
-        },
-        resolve: (_, { appId, id, outcome, first, after }, context) =>
-          userImportRows(appCall(context, appId), id, outcome, first, after),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId, id }) => ({
+    userImports: t.field({
+      type: [imported],
+      description: 'The last 20 imports, newest first.',
+      args: { appId },
+      resolve: (_, { appId }, context) => userImports(appCall(context, appId)),
+    }),
+    userImport: t.field({
+      type: imported,
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => userImport(appCall(context, appId), id),
+    }),
+    userImportRows: t.field({
+      type: rowPage,
+      description: 'Rows of an import, in the order of the file.',
+      args: {
+        appId,
+        id,
+        outcome: t.arg({ type: outcome }),
+        first: t.arg.int({ defaultValue: 50 }),
+        after: t.arg.string(),
+      },
+      resolve: (_, { appId, id, outcome, first, after }, context) =>
+        userImportRows(appCall(context, appId), id, outcome, { first, after }),
+    }),
+  }))
 
-  mutationFields(builder, (t) => {
-    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+  mutationFields(builder, (t, { appId, id }) => {
+    const args = { appId, id }
     return {
       applyUserImport: t.field({
         type: imported,

@@ -59,8 +59,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       'Filter for subscriptions. LIVE matches all that have not ended and CANCELLED those that have. ACTIVE matches live subscriptions that are neither trials nor past due; the other values match live subscriptions by their next event.',
     values: SUBSCRIPTION_STATES,
   })
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId }) => {
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {
       users: t.field({
@@ -96,8 +95,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
               state: state ?? null,
               order: order ?? 'NEWEST',
             },
-            first,
-            after,
+            { first, after },
           ),
       }),
       subscriptions: t.field({
@@ -117,7 +115,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
           ...page,
         },
         resolve: (_, { appId, oldestFirst, first, after, ...asked }, context) =>
-          dashboardSubscriptions(appCall(context, appId), asked, oldestFirst ?? false, first, after),
+          dashboardSubscriptions(appCall(context, appId), asked, oldestFirst ?? false, { first, after }),
       }),
     }
   })

@@ -83,7 +83,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
   })
 
-  queryFields(builder, (t) => ({
+  queryFields(builder, (t, { token }) => ({
     me: t.field({
       type: member,
       nullable: true,
@@ -106,13 +106,13 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     invitation: t.field({
       type: offer,
       description: 'Details of an invitation link, by its token.',
-      args: { token: t.arg.string({ required: true }) },
+      args: { token },
       resolve: (_, { token }, { service }) => invitation(service, token),
     }),
     passwordReset: t.field({
       type: resetOffer,
       description: 'Details of a password reset link, by its token.',
-      args: { token: t.arg.string({ required: true }) },
+      args: { token },
       resolve: (_, { token }, { service }) => passwordReset(service, token),
     }),
     sessions: t.field({
@@ -122,11 +122,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 
-  mutationFields(builder, (t) => {
-    const id = t.arg.string({ required: true })
-    const email = t.arg.string({ required: true })
-    const password = t.arg.string({ required: true })
-    const token = t.arg.string({ required: true })
+  mutationFields(builder, (t, { id, token, password, email }) => {
     const memberId = t.arg.string({ required: true })
     return {
       signIn: t.field({

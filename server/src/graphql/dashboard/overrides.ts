@@ -31,47 +31,44 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
       }),
     }),
   })
-  queryFields(builder, (t) => ({
+  queryFields(builder, (t, { appId, id, userId }) => ({
     featureOverrides: t.field({
       type: page,
       description: 'Overrides of a feature that are currently in force.',
       args: {
-        appId: t.arg.string({ required: true }),
-        id: t.arg.string({ required: true }),
+        appId,
+        id,
         first: t.arg.int({ defaultValue: 50 }),
         after: t.arg.string(),
       },
       resolve: async (_, { appId, id, first, after }, context) =>
-        featureOverrides(await inApp(appCall(context, appId)), id, first, after),
+        featureOverrides(await inApp(appCall(context, appId)), id, { first, after }),
     }),
     overrides: t.field({
       type: [override],
       description: 'Overrides of a user that are currently in force.',
-      args: { appId: t.arg.string({ required: true }), userId: t.arg.string({ required: true }) },
+      args: { appId, userId },
       resolve: async (_, { appId, userId }, context) =>
         overrides(await inApp(appCall(context, appId)), userId),
     }),
   }))
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      setOverride: t.field({
-        type: override,
-        args: { appId, input: t.arg({ type: overrideInput, required: true }) },
-        resolve: async (_, { appId, input }, context) =>
-          setOverride(await inApp(appCall(context, appId)), newOverride(input)),
-      }),
-      removeOverride: t.field({
-        type: override,
-        nullable: true,
-        args: {
-          appId,
-          userId: t.arg.string({ required: true }),
-          featureId: t.arg.string({ required: true }),
-        },
-        resolve: (_, { appId, userId, featureId }, context) =>
-          removeOverride(appCall(context, appId), userId, featureId),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId, userId, featureId }) => ({
+    setOverride: t.field({
+      type: override,
+      args: { appId, input: t.arg({ type: overrideInput, required: true }) },
+      resolve: async (_, { appId, input }, context) =>
+        setOverride(await inApp(appCall(context, appId)), newOverride(input)),
+    }),
+    removeOverride: t.field({
+      type: override,
+      nullable: true,
+      args: {
+        appId,
+        userId,
+        featureId,
+      },
+      resolve: (_, { appId, userId, featureId }, context) =>
+        removeOverride(appCall(context, appId), userId, featureId),
+    }),
+  }))
 }

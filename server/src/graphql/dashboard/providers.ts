@@ -40,120 +40,111 @@ import type { DashboardTypes } from './types.ts'
 export function defineProviders(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineProviderTypes(builder, types)
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      providerAccounts: t.field({
-        type: [own.account],
-        description: 'Accounts of all supported billing providers, including those not set up.',
-        args: { appId },
-        resolve: (_, { appId }, context) => providerAccounts(appCall(context, appId)),
-      }),
-      providerUse: t.field({
-        type: own.use,
-        description: 'Open charges at a billing provider, to review before removing its keys.',
-        args: { appId, provider: t.arg.string({ required: true }) },
-        resolve: (_, { appId, provider }, context) => providerUse(appCall(context, appId), provider),
-      }),
-      billingSettings: t.field({
-        type: own.settings,
-        args: { appId },
-        resolve: (_, { appId }, context) => billingSettings(appCall(context, appId)),
-      }),
-      notices: t.field({
-        type: [own.notice],
-        description:
-          'Webhook events from the billing providers, newest first. `after` is the ID of the last event of the previous page.',
-        args: {
-          appId,
-          provider: t.arg.string(),
-          state: t.arg({ type: own.noticeState }),
-          type: t.arg.string(),
-          first: t.arg.int({ defaultValue: 50 }),
-          after: t.arg.string(),
-        },
-        resolve: (_, { appId, provider, state, type, first, after }, context) =>
-          notices(
-            appCall(context, appId),
-            { provider: provider ?? null, state: state ?? null, type: type ?? null },
-            first ?? 50,
-            after ?? null,
-          ),
-      }),
-      notice: t.field({
-        type: own.notice,
-        args: { appId, id: t.arg.string({ required: true }) },
-        resolve: (_, { appId, id }, context) => notice(appCall(context, appId), id),
-      }),
-      noticeCounts: t.field({
-        type: own.noticeCounts,
-        args: { appId },
-        resolve: (_, { appId }, context) => noticeCounts(appCall(context, appId)),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId, id, provider }) => ({
+    providerAccounts: t.field({
+      type: [own.account],
+      description: 'Accounts of all supported billing providers, including those not set up.',
+      args: { appId },
+      resolve: (_, { appId }, context) => providerAccounts(appCall(context, appId)),
+    }),
+    providerUse: t.field({
+      type: own.use,
+      description: 'Open charges at a billing provider, to review before removing its keys.',
+      args: { appId, provider },
+      resolve: (_, { appId, provider }, context) => providerUse(appCall(context, appId), provider),
+    }),
+    billingSettings: t.field({
+      type: own.settings,
+      args: { appId },
+      resolve: (_, { appId }, context) => billingSettings(appCall(context, appId)),
+    }),
+    notices: t.field({
+      type: [own.notice],
+      description:
+        'Webhook events from the billing providers, newest first. `after` is the ID of the last event of the previous page.',
+      args: {
+        appId,
+        provider: t.arg.string(),
+        state: t.arg({ type: own.noticeState }),
+        type: t.arg.string(),
+        first: t.arg.int({ defaultValue: 50 }),
+        after: t.arg.string(),
+      },
+      resolve: (_, { appId, provider, state, type, first, after }, context) =>
+        notices(
+          appCall(context, appId),
+          { provider: provider ?? null, state: state ?? null, type: type ?? null },
+          first ?? 50,
+          after ?? null,
+        ),
+    }),
+    notice: t.field({
+      type: own.notice,
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => notice(appCall(context, appId), id),
+    }),
+    noticeCounts: t.field({
+      type: own.noticeCounts,
+      args: { appId },
+      resolve: (_, { appId }, context) => noticeCounts(appCall(context, appId)),
+    }),
+  }))
 
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    const provider = t.arg.string({ required: true })
-    return {
-      setProviderAccount: t.field({
-        type: own.account,
-        description: 'Updates a provider account. Secrets are write-only; omitted fields are not changed.',
-        args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
-        resolve: (_, { appId, provider, input }, context) =>
-          setProviderAccount(appCall(context, appId), provider, {
-            enabled: input.enabled ?? null,
-            secretKey: input.secretKey ?? null,
-            webhookSecret: input.webhookSecret ?? null,
-            dropPreviousWebhookSecret: input.dropPreviousWebhookSecret ?? false,
-          }),
-      }),
-      removeProviderAccount: t.field({
-        type: own.account,
-        description: 'Removes the secrets of a provider account. For the sandbox, enables it again.',
-        args: { appId, provider },
-        resolve: (_, { appId, provider }, context) =>
-          removeProviderAccount(appCall(context, appId), provider),
-      }),
-      testProviderAccount: t.field({
-        type: own.test,
-        description: 'Sends a test request to the billing provider with the configured keys.',
-        args: { appId, provider },
-        resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
-      }),
-      setGraceDays: t.field({
-        type: own.settings,
-        args: { appId, days: t.arg.int({ required: true }) },
-        resolve: (_, { appId, days }, context) => setGraceDays(appCall(context, appId), days),
-      }),
-      setAccessAfterRefund: t.field({
-        type: own.settings,
-        description:
-          'Sets whether access ends when the payments for the current period are fully refunded or disputed. Also applies to earlier refunds and disputes.',
-        args: { appId, access: t.arg({ type: own.access, required: true }) },
-        resolve: async (_, { appId, access }, context) =>
-          setAccessAfterRefund(await inApp(appCall(context, appId)), access),
-      }),
-      replayNotice: t.field({
-        type: own.notice,
-        description: 'Processes a webhook event again, regardless of its state.',
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => replayNotice(appCall(context, appId), id),
-      }),
-      replayFailedNotices: t.int({
-        description: 'Processes all failed webhook events again and returns their number.',
-        args: { appId },
-        resolve: (_, { appId }, context) => replayFailedNotices(appCall(context, appId)),
-      }),
-      reconcileBilling: t.int({
-        description: 'Syncs open checkouts and live subscriptions with the providers. Returns their number.',
-        args: { appId },
-        resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId, id, provider }) => ({
+    setProviderAccount: t.field({
+      type: own.account,
+      description: 'Updates a provider account. Secrets are write-only; omitted fields are not changed.',
+      args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
+      resolve: (_, { appId, provider, input }, context) =>
+        setProviderAccount(appCall(context, appId), provider, {
+          enabled: input.enabled ?? null,
+          secretKey: input.secretKey ?? null,
+          webhookSecret: input.webhookSecret ?? null,
+          dropPreviousWebhookSecret: input.dropPreviousWebhookSecret ?? false,
+        }),
+    }),
+    removeProviderAccount: t.field({
+      type: own.account,
+      description: 'Removes the secrets of a provider account. For the sandbox, enables it again.',
+      args: { appId, provider },
+      resolve: (_, { appId, provider }, context) => removeProviderAccount(appCall(context, appId), provider),
+    }),
+    testProviderAccount: t.field({
+      type: own.test,
+      description: 'Sends a test request to the billing provider with the configured keys.',
+      args: { appId, provider },
+      resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
+    }),
+    setGraceDays: t.field({
+      type: own.settings,
+      args: { appId, days: t.arg.int({ required: true }) },
+      resolve: (_, { appId, days }, context) => setGraceDays(appCall(context, appId), days),
+    }),
+    setAccessAfterRefund: t.field({
+      type: own.settings,
+      description:
+        'Sets whether access ends when the payments for the current period are fully refunded or disputed. Also applies to earlier refunds and disputes.',
+      args: { appId, access: t.arg({ type: own.access, required: true }) },
+      resolve: async (_, { appId, access }, context) =>
+        setAccessAfterRefund(await inApp(appCall(context, appId)), access),
+    }),
+    replayNotice: t.field({
+      type: own.notice,
+      description: 'Processes a webhook event again, regardless of its state.',
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => replayNotice(appCall(context, appId), id),
+    }),
+    replayFailedNotices: t.int({
+      description: 'Processes all failed webhook events again and returns their number.',
+      args: { appId },
+      resolve: (_, { appId }, context) => replayFailedNotices(appCall(context, appId)),
+    }),
+    reconcileBilling: t.int({
+      description: 'Syncs open checkouts and live subscriptions with the providers. Returns their number.',
+      args: { appId },
+      resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),
+    }),
+  }))
 }
 
 function defineProviderTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {

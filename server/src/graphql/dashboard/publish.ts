@@ -78,9 +78,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
     }),
   })
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const packageId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId, packageId }) => {
     const first = t.arg.int({ defaultValue: 50 })
     const reach = t.arg({ type: types.reach, defaultValue: 'ALL' })
     return {

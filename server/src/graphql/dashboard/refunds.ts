@@ -20,13 +20,13 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     values: SANDBOX_REVERSALS,
   })
 
-  queryFields(builder, (t) => ({
+  queryFields(builder, (t, { appId }) => ({
     sandboxPayments: t.field({
       type: [payment],
       description:
         'Sandbox payments for a subscription, newest first. Empty for a subscription billed by another provider.',
       args: {
-        appId: t.arg.string({ required: true }),
+        appId,
         subscriptionId: t.arg.string({ required: true }),
       },
       resolve: async (_, { appId, subscriptionId }, context) =>
@@ -34,13 +34,13 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 
-  mutationFields(builder, (t) => ({
+  mutationFields(builder, (t, { appId }) => ({
     reverseSandboxPayment: t.field({
       type: payment,
       description:
         'Simulates a refund or dispute of a sandbox payment. Its effects arrive as a webhook event, as from any billing provider.',
       args: {
-        appId: t.arg.string({ required: true }),
+        appId,
         subscriptionId: t.arg.string({ required: true }),
         paymentRef: t.arg.string({ required: true }),
         action: t.arg({ type: reversal, required: true }),

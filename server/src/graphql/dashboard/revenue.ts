@@ -76,8 +76,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const recurringPage = definePage(builder, 'RecurringRevenuePage', recurring)
   const listedPage = definePage(builder, 'ListedSubscriptionPage', listed)
   const paymentPage = definePage(builder, 'ChargePage', payment)
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId }) => {
     const days = t.arg.int({
       defaultValue: 30,
       description: 'Length of the time range in days: 7, 30, 90 or 365.',
@@ -99,7 +98,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
           'Subscriptions behind a revenue figure, newest first. PAST_DUE and TRIALING show the current state, regardless of `days`.',
         args: { appId, list: t.arg({ type: list, required: true }), days, first, after },
         resolve: async (_, { appId, list, days, first, after }, context) =>
-          revenueList(await inApp(appCall(context, appId)), list, days ?? 30, first, after),
+          revenueList(await inApp(appCall(context, appId)), list, days ?? 30, { first, after }),
       }),
       mrrList: t.field({
         type: recurringPage,
@@ -107,14 +106,14 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
           'Subscriptions that make up the current monthly recurring revenue, ordered by billing provider and ID.',
         args: { appId, first, after },
         resolve: async (_, { appId, first, after }, context) =>
-          mrrList(await inApp(appCall(context, appId)), first, after),
+          mrrList(await inApp(appCall(context, appId)), { first, after }),
       }),
       payments: t.field({
         type: paymentPage,
         description: 'Invoices and one-off payments at the billing providers, newest first.',
         args: { appId, state: t.arg({ type: state, required: true }), days, first, after },
         resolve: async (_, { appId, state, days, first, after }, context) =>
-          payments(await inApp(appCall(context, appId)), state, days ?? 30, first, after),
+          payments(await inApp(appCall(context, appId)), state, days ?? 30, { first, after }),
       }),
     }
   })

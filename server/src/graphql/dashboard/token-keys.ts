@@ -31,27 +31,27 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     fields: (t) => ({ id: t.exposeString('id') }),
   })
 
-  queryFields(builder, (t) => ({
+  queryFields(builder, (t, { appId }) => ({
     tokenKeys: t.field({
       type: [tokenKey],
       description: 'Signing keys for user tokens, newest first.',
-      args: { appId: t.arg.string({ required: true }) },
+      args: { appId },
       resolve: (_, { appId }, context) => tokenKeys(appCall(context, appId)),
     }),
   }))
 
-  mutationFields(builder, (t) => ({
+  mutationFields(builder, (t, { appId, id }) => ({
     rotateTokenKey: t.field({
       type: changed,
       description:
         'Replaces the signing key. Tokens signed with the previous key remain valid until they expire.',
-      args: { appId: t.arg.string({ required: true }) },
+      args: { appId },
       resolve: (_, { appId }, context) => rotateTokenKey(appCall(context, appId)),
     }),
     revokeTokenKey: t.field({
       type: changed,
       description: 'Revokes a signing key. All tokens it signed become invalid immediately.',
-      args: { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+      args: { appId, id },
       resolve: (_, { appId, id }, context) => revokeTokenKey(appCall(context, appId), id),
     }),
   }))

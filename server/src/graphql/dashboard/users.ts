@@ -33,26 +33,24 @@ import type { DashboardTypes } from './types.ts'
 export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineTypes(builder, types)
   defineLists(builder, types, own.user)
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const userId = t.arg.string({ required: true })
+  queryFields(builder, (t, { appId, id, userId, featureId }) => {
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {
       user: t.field({
         type: own.user,
-        args: { appId, id: t.arg.string({ required: true }) },
+        args: { appId, id },
         resolve: (_, { appId, id }, context) => dashboardUser(appCall(context, appId), id),
       }),
       exportUser: t.field({
         type: 'JSON',
         description: EXPORT,
-        args: { appId, id: t.arg.string({ required: true }), after: t.arg.string() },
+        args: { appId, id, after: t.arg.string() },
         resolve: (_, { appId, id, after }, context) => exportUser(appCall(context, appId), id, after),
       }),
       userDeletion: t.field({
         type: own.userDeletion,
         description: 'Effects of deleting a user.',
-        args: { appId, id: t.arg.string({ required: true }) },
+        args: { appId, id },
         resolve: (_, { appId, id }, context) => userDeletion(appCall(context, appId), id),
       }),
       grantedFeatures: t.field({
@@ -62,7 +60,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       }),
       showUsage: t.field({
         type: own.showUsageData,
-        args: { appId, userId, featureId: t.arg.string({ required: true }) },
+        args: { appId, userId, featureId },
         resolve: async (_, { appId, userId, featureId }, context) =>
           showUsage(await inApp(appCall(context, appId)), userId, featureId),
       }),
@@ -75,70 +73,64 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       }),
       subscription: t.field({
         type: types.subscription,
-        args: { appId, id: t.arg.string({ required: true }) },
+        args: { appId, id },
         resolve: async (_, { appId, id }, context) => subscription(await inApp(appCall(context, appId)), id),
       }),
     }
   })
 
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    const id = t.arg.string({ required: true })
-    const userId = t.arg.string({ required: true })
-    return {
-      createUser: t.field({
-        type: own.user,
-        args: { appId, input: t.arg({ type: own.createUser, required: true }) },
-        resolve: (_, { appId, input }, context) =>
-          createDashboardUser(appCall(context, appId), newUser(input)),
-      }),
-      updateUser: t.field({
-        type: own.user,
-        args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
-        resolve: (_, { appId, id, input }, context) =>
-          updateDashboardUser(appCall(context, appId), id, memberUserChange(input)),
-      }),
-      deleteUser: t.field({
-        type: own.deletedUser,
-        description: 'Permanently deletes a user and their personal data.',
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => deleteUser(appCall(context, appId), id),
-      }),
-      subscribe: t.field({
-        type: [types.subscription],
-        args: {
-          appId,
-          userId,
-          packageIds: t.arg.stringList({ required: true }),
-          quantities: t.arg.intList(),
-        },
-        resolve: (_, { appId, userId, packageIds, quantities }, context) =>
-          subscribe(appCall(context, appId), userId, packageIds, quantities ?? null),
-      }),
-      cancelSubscription: t.field({
-        type: types.subscription,
-        args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
-        resolve: (_, { appId, id, atPeriodEnd }, context) =>
-          cancelSubscription(appCall(context, appId), id, atPeriodEnd ?? true),
-      }),
-      keepSubscription: t.field({
-        type: types.subscription,
-        description: 'Reverts a scheduled cancellation.',
-        args: { appId, id },
-        resolve: (_, { appId, id }, context) => keepSubscription(appCall(context, appId), id),
-      }),
-      recordUsage: t.field({
-        type: own.recordedUsage,
-        args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
-        resolve: (_, { appId, input }, context) => recordUsage(appCall(context, appId), usageEvent(input)),
-      }),
-      generateUserToken: t.field({
-        type: own.generatedUserToken,
-        args: { appId, userId },
-        resolve: (_, { appId, userId }, context) => generateUserToken(appCall(context, appId), userId),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId, id, userId }) => ({
+    createUser: t.field({
+      type: own.user,
+      args: { appId, input: t.arg({ type: own.createUser, required: true }) },
+      resolve: (_, { appId, input }, context) => createDashboardUser(appCall(context, appId), newUser(input)),
+    }),
+    updateUser: t.field({
+      type: own.user,
+      args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
+      resolve: (_, { appId, id, input }, context) =>
+        updateDashboardUser(appCall(context, appId), id, memberUserChange(input)),
+    }),
+    deleteUser: t.field({
+      type: own.deletedUser,
+      description: 'Permanently deletes a user and their personal data.',
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => deleteUser(appCall(context, appId), id),
+    }),
+    subscribe: t.field({
+      type: [types.subscription],
+      args: {
+        appId,
+        userId,
+        packageIds: t.arg.stringList({ required: true }),
+        quantities: t.arg.intList(),
+      },
+      resolve: (_, { appId, userId, packageIds, quantities }, context) =>
+        subscribe(appCall(context, appId), userId, packageIds, quantities ?? null),
+    }),
+    cancelSubscription: t.field({
+      type: types.subscription,
+      args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
+      resolve: (_, { appId, id, atPeriodEnd }, context) =>
+        cancelSubscription(appCall(context, appId), id, atPeriodEnd ?? true),
+    }),
+    keepSubscription: t.field({
+      type: types.subscription,
+      description: 'Reverts a scheduled cancellation.',
+      args: { appId, id },
+      resolve: (_, { appId, id }, context) => keepSubscription(appCall(context, appId), id),
+    }),
+    recordUsage: t.field({
+      type: own.recordedUsage,
+      args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
+      resolve: (_, { appId, input }, context) => recordUsage(appCall(context, appId), usageEvent(input)),
+    }),
+    generateUserToken: t.field({
+      type: own.generatedUserToken,
+      args: { appId, userId },
+      resolve: (_, { appId, userId }, context) => generateUserToken(appCall(context, appId), userId),
+    }),
+  }))
 }
 
 function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {

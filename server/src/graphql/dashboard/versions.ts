@@ -61,62 +61,56 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
 
-  queryFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      packageVersions: t.field({
-        type: versions,
-        args: {
-          appId,
-          packageId: t.arg.string({ required: true }),
-          first: t.arg.int({
-            description: 'Maximum number of versions and of migrations. Default and maximum: 500.',
-          }),
-          before: t.arg.int({ description: 'Only versions before this one.' }),
-        },
-        resolve: (_, { appId, packageId, first, before }, context) =>
-          packageVersions(appCall(context, appId), packageId, { first, before }),
-      }),
-      migration: t.field({
-        type: migrationType,
-        args: { appId, id: t.arg.string({ required: true }) },
-        resolve: async (_, { appId, id }, context) => migration(await inApp(appCall(context, appId)), id),
-      }),
-      migrationPreview: t.field({
-        type: migrationType,
-        args: {
-          appId,
-          packageId: t.arg.string({ required: true }),
-          fromVersion: t.arg.int({ required: true }),
-          toVersion: t.arg.int({ required: true }),
-          when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
-        },
-        resolve: async (_, { appId, when, ...input }, context) =>
-          migrationPreview(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
-      }),
-    }
-  })
+  queryFields(builder, (t, { appId, id, packageId }) => ({
+    packageVersions: t.field({
+      type: versions,
+      args: {
+        appId,
+        packageId,
+        first: t.arg.int({
+          description: 'Maximum number of versions and of migrations. Default and maximum: 500.',
+        }),
+        before: t.arg.int({ description: 'Only versions before this one.' }),
+      },
+      resolve: (_, { appId, packageId, first, before }, context) =>
+        packageVersions(appCall(context, appId), packageId, { first, before }),
+    }),
+    migration: t.field({
+      type: migrationType,
+      args: { appId, id },
+      resolve: async (_, { appId, id }, context) => migration(await inApp(appCall(context, appId)), id),
+    }),
+    migrationPreview: t.field({
+      type: migrationType,
+      args: {
+        appId,
+        packageId,
+        fromVersion: t.arg.int({ required: true }),
+        toVersion: t.arg.int({ required: true }),
+        when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
+      },
+      resolve: async (_, { appId, when, ...input }, context) =>
+        migrationPreview(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
+    }),
+  }))
 
-  mutationFields(builder, (t) => {
-    const appId = t.arg.string({ required: true })
-    return {
-      migrateSubscriptions: t.field({
-        type: migrationType,
-        args: {
-          appId,
-          packageId: t.arg.string({ required: true }),
-          fromVersion: t.arg.int({ required: true }),
-          toVersion: t.arg.int({ required: true }),
-          when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
-        },
-        resolve: async (_, { appId, when, ...input }, context) =>
-          migrateSubscriptions(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
-      }),
-      undoMigration: t.field({
-        type: migrationType,
-        args: { appId, id: t.arg.string({ required: true }) },
-        resolve: async (_, { appId, id }, context) => undoMigration(await inApp(appCall(context, appId)), id),
-      }),
-    }
-  })
+  mutationFields(builder, (t, { appId, id, packageId }) => ({
+    migrateSubscriptions: t.field({
+      type: migrationType,
+      args: {
+        appId,
+        packageId,
+        fromVersion: t.arg.int({ required: true }),
+        toVersion: t.arg.int({ required: true }),
+        when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
+      },
+      resolve: async (_, { appId, when, ...input }, context) =>
+        migrateSubscriptions(await inApp(appCall(context, appId)), { ...input, when: when ?? 'NOW' }),
+    }),
+    undoMigration: t.field({
+      type: migrationType,
+      args: { appId, id },
+      resolve: async (_, { appId, id }, context) => undoMigration(await inApp(appCall(context, appId)), id),
+    }),
+  }))
 }

@@ -82,8 +82,8 @@ const jobKey = (appId: string) => `delete-app:${appId}`
 const BATCH_SIZE = 10_000
 
 /** Deletes the next rows of an app. Each batch is a job, so that a large app delays neither locks nor a shutdown. */
-export async function deleteAppRows({ patient }: Service, appId: string): Promise<void> {
-  await transaction(patient, async (tx) => {
+export async function deleteAppRows({ longQueries }: Service, appId: string): Promise<void> {
+  await transaction(longQueries, async (tx) => {
     const more = await store.deleteAppBatch(tx, appId, BATCH_SIZE)
     if (more) await addJob(tx, 'delete-app', { appId }, jobKey(appId))
   })

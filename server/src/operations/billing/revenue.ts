@@ -33,6 +33,7 @@ import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
@@ -162,8 +163,7 @@ export async function revenueList(
   call: Call,
   list: RevenueList,
   days: number,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<Named<ListedSubscription> & { fromPackageName: string | null }>> {
   const { pool } = call.service
   const span = await spanOf(call, days)
@@ -189,8 +189,7 @@ export async function revenueList(
 /** The subscriptions in the monthly recurring revenue, with their amounts. */
 export async function mrrList(
   call: Call,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<Omit<MrrRow, 'charged'> & InUnits<Mrr> & { packageNames: string[] }>> {
   const { pool } = call.service
   const { now } = await requireApp(pool, call.appId)
@@ -222,8 +221,7 @@ export async function payments(
   call: Call,
   state: PaymentState | 'REFUNDED',
   days: number,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<InUnits<ListedPayment>>> {
   const span = await spanOf(call, days)
   const size = pageSize(first)

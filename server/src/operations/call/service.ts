@@ -24,7 +24,7 @@ export interface Service {
   /** for index lookups with cached plans */
   lookups: Pool
   /** for long statements over all users of an app */
-  patient: Pool
+  longQueries: Pool
   /** for writes of a read operation: the primary, even if the pools above lead to a replica */
   primary: Pool
   /** for lists and figures; null: there is none */

@@ -8,6 +8,7 @@ import { listedUsers } from '../../store/users/user-list.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { requireFeature } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { grantingPackages } from './feature-packages.ts'
@@ -39,8 +40,7 @@ export async function featureUsers(
   call: Call,
   id: string,
   packageId: string | null,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<FeatureUser>> {
   const { appId } = call
   const { pool } = call.service

@@ -129,7 +129,7 @@ export async function touchedAfter(
 /** Forces index lookups: an app that has grown since the last statistics must not take minutes. */
 export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>): Promise<T> {
   deadline?.renew(LONG_REQUEST_DEADLINE_MS)
-  return transaction(service.patient, async (tx) => {
+  return transaction(service.longQueries, async (tx) => {
     await lookUpKeys(tx)
     return work(tx)
   })

@@ -17,8 +17,8 @@ import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
+import { describeEntries } from './describe-entries.ts'
 import { type ActivityInterval, intervalsBetween } from './intervals.ts'
-import { tell } from './tell.ts'
 
 /** The steps a newcomer has completed. */
 export async function checklist({ service, appId }: Call): Promise<Checklist> {
@@ -133,7 +133,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
   const { rows: changes } = await searchAudit(pool, { ...EVERYTHING, appId, actorKind: 'MEMBER' }, null, size)
   const catalogue = await catalogueOf(call)
   const users = await findUsers(pool, appId, [...new Set(usage.map(({ userId }) => userId))])
-  const told = await tell(pool, changes)
+  const described = await describeEntries(pool, changes)
   const user = (id: string, name: string | null | undefined): SentencePart =>
     named(name ?? id, { kind: 'USER', appId, id })
   const recent = (id: string): SentencePart => {
@@ -182,7 +182,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
             }
       return end ? [began, end] : [began]
     }),
-    ...told.map((change) => ({
+    ...described.map((change) => ({
       ...nothing,
       id: `change:${change.seq}`,
       kind: 'CHANGE' as const,

@@ -16,6 +16,7 @@ import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import type { Service } from '../call/service.ts'
 
 export async function userImports({ service, appId }: Call): Promise<store.UserImport[]> {
@@ -32,8 +33,7 @@ export async function userImportRows(
   { service: { pool }, appId }: Call,
   id: string,
   outcome: ImportOutcome | null | undefined,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ShownImportRow>> {
   await requireApp(pool, appId)
   await requireImport(pool, appId, id)
@@ -125,7 +125,7 @@ async function moveBatches(service: Service, appId: string, id: string, way: Way
   for (let [limit, lost] = [BATCH, 0]; ; ) {
     if (service.ongoing.stopping) throw unavailable('The server was stopped')
     try {
-      const more = await transaction(service.patient, async (tx) => {
+      const more = await transaction(service.longQueries, async (tx) => {
         await lookUpKeys(tx)
         return moveRows(tx, appId, id, way, limit)
       })

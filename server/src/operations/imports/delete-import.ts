@@ -10,10 +10,10 @@ const BATCH_SIZE = 10_000
  * that a million rows delay neither locks nor a shutdown.
  */
 export async function deleteImport(
-  { pool, patient }: Service,
+  { pool, longQueries }: Service,
   { appId, id, after }: { appId: string; id: string; after: number },
 ): Promise<void> {
-  const last = await deleteRows(patient, appId, id, after, BATCH_SIZE)
+  const last = await deleteRows(longQueries, appId, id, after, BATCH_SIZE)
   if (last === null) await deleteUserImport(pool, appId, id)
   else await addJob(pool, 'delete-import', { appId, id, after: last })
 }

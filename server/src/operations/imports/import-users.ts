@@ -60,8 +60,8 @@ export async function importUsers(
   }, HEARTBEAT_MS)
   try {
     await stage(call, order, file).catch(async (error: unknown) => {
-      const told = error instanceof TollgateError ? error.message : 'Internal error'
-      await store.setImportState(pool, appId, id, 'FAILED', told)
+      const message = error instanceof TollgateError ? error.message : 'Internal error'
+      await store.setImportState(pool, appId, id, 'FAILED', message)
       throw error
     })
     await store.setImportState(pool, appId, id, 'CHECKED')
@@ -76,17 +76,17 @@ export async function importUsers(
 }
 
 /** Bad rows listed in the response; the report contains all of them. */
-const MAX_TOLD_ROWS = 10_000
+const MAX_LISTED_ROWS = 10_000
 
 async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder): Promise<ImportAnswer> {
   const { id, dryRun } = order
   const made = await store.findUserImport(pool, appId, id)
   if (!made) throw new Error(`the import ${id} no longer exists`)
   const wrong = [
-    ...(await rowStore.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
-    ...(await rowStore.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
+    ...(await rowStore.listImportRows(pool, appId, id, 'BAD', 0, MAX_LISTED_ROWS)),
+    ...(await rowStore.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_LISTED_ROWS)),
   ]
-  const told = wrong.sort((a, b) => a.line - b.line).slice(0, MAX_TOLD_ROWS)
+  const listed = wrong.sort((a, b) => a.line - b.line).slice(0, MAX_LISTED_ROWS)
   const bad = made.bad + made.refused
   return {
     import: id,
@@ -95,8 +95,8 @@ async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder):
     changed: dryRun ? made.changed : made.applied,
     unchanged: made.unchanged,
     bad,
-    badRows: told.map(({ line, userId, problem, message }) => ({ line, id: userId, problem, message })),
-    badRowsLeftOut: bad - told.length,
+    badRows: listed.map(({ line, userId, problem, message }) => ({ line, id: userId, problem, message })),
+    badRowsLeftOut: bad - listed.length,
   }
 }
 
@@ -104,7 +104,7 @@ const BATCH = 5_000
 
 /** The next batch is read while one is looked up. */
 async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
-  const { patient } = call.service
+  const { longQueries } = call.service
   let bytesRead = 0
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of file) {
@@ -117,7 +117,7 @@ async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>
   const flush = async (rows: CsvRow[]) => {
     const upTo = bytesRead
     await staging
-    staging = transaction(patient, (tx) => stageBatch(tx, call.appId, order, rows, upTo))
+    staging = transaction(longQueries, (tx) => stageBatch(tx, call.appId, order, rows, upTo))
     // It is awaited later.
     staging.catch(() => {})
   }

@@ -8,7 +8,8 @@ import { requireApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
-import { type ToldEntry, tell } from '../home/tell.ts'
+import type { Page } from '../call/paging.ts'
+import { type DescribedEntry, describeEntries } from '../home/describe-entries.ts'
 
 /** The filters; absent: any. */
 interface AuditQuery {
@@ -27,9 +28,8 @@ interface AuditQuery {
 export async function auditLog(
   { service: { pool } }: Pick<Call, 'service'>,
   query: AuditQuery,
-  first: number | null | undefined,
-  after: string | null | undefined,
-): Promise<KeyedPage<ToldEntry>> {
+  { first, after }: Page,
+): Promise<KeyedPage<DescribedEntry>> {
   const filter = await filterOf(pool, query)
   const size = pageSize(first)
   const cursor = parseAuditCursor(after)
@@ -41,10 +41,13 @@ async function page(
   filter: AuditFilter,
   cursor: AuditCursor | null,
   size: number,
-): Promise<KeyedPage<ToldEntry>> {
+): Promise<KeyedPage<DescribedEntry>> {
   const { rows, reached } = await searchAudit(db, filter, cursor, size + 1)
   const last = rows.length > size ? rows[size - 1] : reached
-  return { rows: await tell(db, rows.slice(0, size)), next: last ? `${last.at}-${last.seq}` : null }
+  return {
+    rows: await describeEntries(db, rows.slice(0, size)),
+    next: last ? `${last.at}-${last.seq}` : null,
+  }
 }
 
 /** Rows in memory at once. They may be long: each has two snapshots. */
@@ -54,7 +57,7 @@ const EXPORT_PAGE = 200
 export async function exportAuditLog(
   call: Call | InstallationCall,
   query: AuditQuery,
-): Promise<AsyncGenerator<ToldEntry[]>> {
+): Promise<AsyncGenerator<DescribedEntry[]>> {
   const { pool } = call.service
   const filter = await filterOf(pool, query)
   await mutate(call, async () => true)
@@ -62,10 +65,10 @@ export async function exportAuditLog(
   return pages(apart?.pool ?? pool, filter)
 }
 
-async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<ToldEntry[]> {
+async function* pages(db: HomeDb, filter: AuditFilter | null): AsyncGenerator<DescribedEntry[]> {
   if (!filter) return
   for (let next: string | null = null, first = true; first || next !== null; first = false) {
-    const found: KeyedPage<ToldEntry> = await page(db, filter, parseAuditCursor(next), EXPORT_PAGE)
+    const found: KeyedPage<DescribedEntry> = await page(db, filter, parseAuditCursor(next), EXPORT_PAGE)
     if (found.rows.length > 0) yield found.rows
     next = found.next
   }

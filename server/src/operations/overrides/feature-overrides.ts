@@ -4,6 +4,7 @@ import { usersWithOverride } from '../../store/users/overrides.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { dashboardFeature } from '../catalogue/catalogue.ts'
 import type { UserOverride } from './overrides.ts'
 
@@ -13,8 +14,7 @@ export type FeatureOverride = UserOverride & { userName: string | null }
 export async function featureOverrides(
   call: Call,
   featureId: string,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<FeatureOverride>> {
   const { pool } = call.service
   const { now } = await requireApp(pool, call.appId)

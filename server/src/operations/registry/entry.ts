@@ -49,7 +49,7 @@ interface AuditSubject {
 export type Args = Record<string, unknown>
 
 /**
- * The text of an audit entry, after the name of the actor. Braces contain an object that has a page (see home/tell.ts),
+ * The text of an audit entry, after the name of the actor. Braces contain an object that has a page (see home/describe-entries.ts),
  * optionally with the words to show for it, or a field of the subject.
  */
 export type AuditSentence = string | ((entry: AuditedChange) => string)

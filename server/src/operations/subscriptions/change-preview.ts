@@ -68,11 +68,11 @@ export async function featureChanges(
   for (const [i, { name, ...entitlement }] of entitlements.entries()) {
     const made = accessChange(entitlement, used[i] ?? { before: 0, after: 0 })
     if (!made) continue
-    const told = { featureId: entitlement.featureId, name, before: made.before, after: made.after }
-    if (made.change === 'GAINS') changes.gains.push(told)
-    if (made.change === 'LOSES') changes.loses.push(told)
-    if (made.overage === 'MORE') changes.moreOverage.push(told)
-    if (made.overage === 'LESS') changes.lessOverage.push(told)
+    const shown = { featureId: entitlement.featureId, name, before: made.before, after: made.after }
+    if (made.change === 'GAINS') changes.gains.push(shown)
+    if (made.change === 'LOSES') changes.loses.push(shown)
+    if (made.overage === 'MORE') changes.moreOverage.push(shown)
+    if (made.overage === 'LESS') changes.lessOverage.push(shown)
   }
   return changes
 }

@@ -58,7 +58,7 @@ export async function previewChange(call: Call, input: ChangeInput): Promise<Sub
   const paid = await paidChange(service, appId, situation, input)
   const change = planChange(situation, input, paid)
   await checkInUse(user, situation, change, (counters) => usedOf(service.pool, appId, counters))
-  return { ...(await told(call, user, situation, change)), subscription: null }
+  return { ...(await describedChange(call, user, situation, change)), subscription: null }
 }
 
 /**
@@ -83,7 +83,7 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
     if (paid && change.base.id !== base?.id) throw new Overtaken()
     // For a paid plan, only here: the provider's change is final.
     await checkInUse(user, situation, change, (counters) => usedOf(service.pool, appId, counters))
-    const quoted = await told(call, user, situation, change)
+    const quoted = await describedChange(call, user, situation, change)
     if (paid) await askProvider(lease, paid, change.when)
     return mutateUser(call, input.userId, (tx, locked, moment) =>
       changeHere(tx, appId, locked, moment, input, change, quoted, lease),
@@ -110,7 +110,7 @@ async function situationOf(call: Call, userId: string) {
 
 type Told = Omit<SubscriptionChange, 'subscription'>
 
-async function told(
+async function describedChange(
   { service, appId }: Call,
   user: Awaited<ReturnType<typeof requireUser>>,
   situation: Situation,

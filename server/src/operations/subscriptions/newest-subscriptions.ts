@@ -10,6 +10,7 @@ import {
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, pageSize } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { dashboardUsers } from '../users/find-users.ts'
@@ -39,8 +40,7 @@ export async function dashboardSubscriptions(
   call: Call,
   asked: SubscriptionsAsked,
   oldestFirst: boolean,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<SubscriptionPage> {
   const { appId } = call
   const { pool } = call.service
@@ -73,5 +73,5 @@ export async function dashboardSubscriptions(
 async function usersOf(call: Call, { userId, search }: SubscriptionsAsked): Promise<number[] | null> {
   if (userId) return [(await requireUser(call.service.pool, call.appId, userId)).uid]
   if (!search?.trim()) return null
-  return (await dashboardUsers(call, search, SEARCHED_USERS, null)).rows.map(({ uid }) => uid)
+  return (await dashboardUsers(call, search, { first: SEARCHED_USERS })).rows.map(({ uid }) => uid)
 }

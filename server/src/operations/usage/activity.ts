@@ -2,7 +2,9 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
+import { type Pool, transaction } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
+import { holdErasures } from '../../store/privacy/erased-refs.ts'
 import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/usage/activity.ts'
 import { addFeatureActivity } from '../../store/usage/feature-activity.ts'
 import { FeatureCounts } from './feature-counts.ts'
@@ -38,6 +40,11 @@ export class Activity {
     this.#add(appId, kind, run)
   }
 
+  /** Takes a call back that is about to be made, and counted, again. */
+  uncount(kind: keyof Calls, appId: string): void {
+    this.#of(appId)[kind] -= 1
+  }
+
   /** An id that no app can have would make PostgreSQL refuse the counts of all others. */
   #add(appId: string, kind: keyof Calls, calls: number): void {
     if (calls > 0 && isIdentifier(appId)) this.#of(appId)[kind] += calls
@@ -60,20 +67,20 @@ export class Activity {
   }
 
   /** One at a time: when it returns, everything counted until now is written. */
-  flush(db: HomeDb): Promise<void> {
-    const writing = this.#written.then(() => this.#write(db))
+  flush(pool: Pool): Promise<void> {
+    const writing = this.#written.then(() => this.#write(pool))
     // The caller gets the failure; the next flush starts afresh.
     this.#written = writing.catch(() => {})
     return writing
   }
 
-  async #write(db: HomeDb): Promise<void> {
+  async #write(pool: Pool): Promise<void> {
     const [calls, recent, features] = [this.#calls, this.#recent, this.features.take()]
     this.#calls = new Map()
     this.#recent = new Map()
-    if (calls.size > 0) await addActivity(db, calls)
-    if (features.length > 0) await addFeatureActivity(db, features)
-    if (recent.size > 0) await noteRecentUsage(db, [...recent.values()])
+    if (calls.size > 0) await addActivity(pool, calls)
+    if (features.length > 0) await addFeatureActivity(pool, features)
+    if (recent.size > 0) await noteRecent(pool, [...recent.values()])
   }
 
   async flushKeyUse(db: HomeDb, apps: AppCache): Promise<void> {
@@ -89,4 +96,14 @@ export class Activity {
     }
     return calls
   }
+}
+
+/** A user of another server cannot be locked together with others: no user is deleted meanwhile. */
+async function noteRecent(pool: Pool, recent: readonly RecentUsage[]): Promise<void> {
+  if (!pool.places.acrossServers) return noteRecentUsage(pool, recent)
+  const apps = [...new Set(recent.map(({ appId }) => appId))].sort()
+  await transaction(pool, async (tx) => {
+    for (const appId of apps) await holdErasures(tx, appId)
+    await noteRecentUsage(tx, recent)
+  })
 }

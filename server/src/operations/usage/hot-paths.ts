@@ -4,6 +4,7 @@ import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Pool } from '../../store/connection/database.ts'
 import { HeldConnection } from '../../store/connection/held-connection.ts'
+import type { Calls } from '../../store/usage/activity.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type {
   EntitlementQuestion,
@@ -70,24 +71,30 @@ export class UsagePaths implements HotPaths {
 
   read(question: EntitlementQuestion): Promise<EntitlementState> {
     const { caller, userId } = question
-    return this.#inLanesOf(caller.appId, userId, (lanes) => lanes.read(question))
+    return this.#inLanesOf('checks', caller.appId, userId, (lanes) => lanes.read(question))
   }
 
   record(usage: PendingUsage): Promise<Recorded> {
     const { caller, event } = usage
-    return this.#inLanesOf(caller.appId, event.userId, (lanes) => lanes.record(usage))
+    return this.#inLanesOf('records', caller.appId, event.userId, (lanes) => lanes.record(usage))
   }
 
   /** Again in other lanes, if the user turns out to be on another server by now. */
-  #inLanesOf<T>(appId: string, userId: string, work: (lanes: Lanes) => Promise<T>, moves = 0): Promise<T> {
-    const { apps, store } = this.#shared
+  #inLanesOf<T>(
+    kind: keyof Calls,
+    appId: string,
+    userId: string,
+    work: (lanes: Lanes) => Promise<T>,
+    moves = 0,
+  ): Promise<T> {
+    const { activity, apps, store } = this.#shared
     const layout = apps.known(appId)?.layout
-    if (layout === null) return work(this.#here)
     const queue = layout ? store.queueOf(layout, appId, userId) : null
     return work(this.#lanesOf(queue)).catch((error: unknown) => {
       if (!(error instanceof WrongQueue)) throw error
       if (moves === MAX_STALE_READS) throw unavailable('User temporarily unavailable; retry.')
-      return this.#inLanesOf(appId, userId, work, moves + 1)
+      activity.uncount(kind, appId)
+      return this.#inLanesOf(kind, appId, userId, work, moves + 1)
     })
   }
 

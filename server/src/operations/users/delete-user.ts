@@ -24,13 +24,13 @@ export async function deleteUser(call: Call, id: string): Promise<{ id: string }
   if (await earlierAnswer(call)) return { id }
   await requireApp(service.pool, appId)
   await momentOf(call)
-  const patiently = { ...call, service: { ...service, pool: service.patient }, deadline: null }
+  const withoutDeadline = { ...call, service: { ...service, pool: service.longQueries }, deadline: null }
   return unlessOvertaken(async () => {
     const { uid } = await requireUser(service.pool, appId, id)
     const ended = await liveBilling(service.pool, appId, uid)
     await endAtProviders(service, appId, ended)
     // The stored response does not contain the id, which a repeated request contains anyway.
-    await mutate(patiently, (tx) => erase(tx, call, id, uid, ended))
+    await mutate(withoutDeadline, (tx) => erase(tx, call, id, uid, ended))
     return { id }
   })
 }

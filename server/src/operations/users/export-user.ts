@@ -124,7 +124,7 @@ export async function exportUser(
   await momentOf(call)
   const { uid } = await requireUser(service.pool, appId, id)
   // It reads whole tables.
-  const db = service.patient
+  const db = service.longQueries
   const user = await findErasableUser(db, appId, id)
   const profile = await store.exportProfile(db, appId, uid)
   if (!user || !profile) throw userNotFound(id)

@@ -14,6 +14,7 @@ import { findListedUser } from '../../store/users/users.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { createUser } from './create-user.ts'
 import { updateUser } from './update-user.ts'
 
@@ -42,11 +43,10 @@ export async function updateDashboardUser(
 export async function dashboardUsers(
   { service: { pool, lookups }, appId }: Call,
   search: string,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ListedUser>> {
   // A match proves that the app exists. It is looked up only without one, or if the request is invalid.
-  const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
+  const page = await pageOfUsers(lookups, appId, search, { first, after }).catch(async (error: unknown) => {
     await requireApp(pool, appId)
     throw error
   })
@@ -61,8 +61,7 @@ async function pageOfUsers(
   lookups: Pool,
   appId: string,
   search: string,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
   const text = search.trim().replace(/\s+/g, ' ')

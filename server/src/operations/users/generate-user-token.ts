@@ -20,12 +20,12 @@ interface Issued {
 export async function generateUserToken(call: Call, userId: string): Promise<{ token: string }> {
   const { appId, service } = call
   // This is stored under an Idempotency-Key instead of the token.
-  const told = await mutate<Issued>(call, async (tx) => {
+  const issued = await mutate<Issued>(call, async (tx) => {
     const user = await requireUser(tx, appId, userId)
     const issued = Math.floor(service.clock() / 1000)
     return { uid: user.uid, issued, key: await service.tokenKeys.current(tx, appId) }
   })
-  return { token: await signed(service, appId, told) }
+  return { token: await signed(service, appId, issued) }
 }
 
 async function signed(service: Service, appId: string, { uid, issued, key }: Issued): Promise<string> {

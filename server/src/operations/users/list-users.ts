@@ -22,6 +22,7 @@ import {
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Page } from '../call/paging.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { dashboardUsers } from './find-users.ts'
 
@@ -47,22 +48,17 @@ export interface UserPage extends KeyedPage<UserInList> {
 }
 
 /** Dispatches to one of the lists, each of which has its own order. */
-export async function listedPage(
-  call: Call,
-  asked: UsersAsked,
-  first: number | null | undefined,
-  after: string | null | undefined,
-): Promise<UserPage> {
+export async function listedPage(call: Call, asked: UsersAsked, { first, after }: Page): Promise<UserPage> {
   const { appId } = call
   const { pool } = call.service
   if (!isIdentifier(appId)) throw appNotFound(appId)
   checkText('packageId', asked.packageId)
   if (asked.search.trim() !== '') {
-    const page = await dashboardUsers(call, asked.search, first, after)
+    const page = await dashboardUsers(call, asked.search, { first, after })
     return { ...withPackages(call, page), total: async () => null }
   }
-  if (asked.packageId !== null || asked.state !== null) return pageOfPlan(call, asked, first, after)
-  const page = await inOrder(call, asked.order, first, after).catch(async (error: unknown) => {
+  if (asked.packageId !== null || asked.state !== null) return pageOfPlan(call, asked, { first, after })
+  const page = await inOrder(call, asked.order, { first, after }).catch(async (error: unknown) => {
     await requireApp(pool, appId)
     throw error
   })
@@ -73,8 +69,7 @@ export async function listedPage(
 async function inOrder(
   call: Call,
   order: UsersAsked['order'],
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
   const { lookups } = call.service
@@ -104,8 +99,7 @@ function nameAfter(after: string | null | undefined): { key: string; uid: number
 async function pageOfPlan(
   call: Call,
   { packageId, state }: UsersAsked,
-  first: number | null | undefined,
-  after: string | null | undefined,
+  { first, after }: Page,
 ): Promise<UserPage> {
   const { appId } = call
   const { pool } = call.service

@@ -100,11 +100,11 @@ export function openPool(
 ): Pool {
   const { primary = null } = 'primary' in connection ? connection : {}
   const silent = new SilentConnections(statementMs + ON_THE_WAY_MS, () => void primary?.doubtNow())
-  const patient = statementMs === Number.POSITIVE_INFINITY
+  const unlimited = statementMs === Number.POSITIVE_INFINITY
   const settings = {
-    statement_timeout: patient ? '0' : String(statementMs),
-    lock_timeout: patient ? '0' : String(Math.min(lockMs, statementMs)),
-    idle_in_transaction_session_timeout: patient ? '0' : String(IDLE_IN_TRANSACTION_MS),
+    statement_timeout: unlimited ? '0' : String(statementMs),
+    lock_timeout: unlimited ? '0' : String(Math.min(lockMs, statementMs)),
+    idle_in_transaction_session_timeout: unlimited ? '0' : String(IDLE_IN_TRANSACTION_MS),
     ...(keyLookups && KEY_LOOKUPS),
     ...(searchPath !== undefined && { search_path: searchPath }),
   }

@@ -9,7 +9,7 @@ import { TIMELINE } from './primary.ts'
 interface ReadPools {
   pool: Pool
   lookups: Pool
-  patient: Pool
+  longQueries: Pool
 }
 
 /** How long a read waits for the replica to catch up. */

@@ -4,7 +4,7 @@ import { NoPrimary } from './primary.ts'
 /** The setting to check when the database cannot be used. */
 export type DatabaseSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'TOLLGATE_DATA_DIR' | '--to'
 
-type Line = (told: { message: string; setting: DatabaseSetting }) => string
+type Line = (problem: { message: string; setting: DatabaseSetting }) => string
 
 /** For a pooler that assigns any server connection to a transaction, but does not prepare statements there. */
 export const noPreparedStatements = (message: string, setting: DatabaseSetting): string =>

@@ -23,12 +23,12 @@ const JOB_ATTEMPTS = 19
 export async function addJob<Name extends keyof Jobs>(
   db: HomeDb,
   name: Name,
-  told: Jobs[Name],
+  payload: Jobs[Name],
   key: string | null = null,
 ): Promise<void> {
   await db.query(
     `select from graphile_worker.add_job($1, $2::json, max_attempts => $3, job_key => $4, job_key_mode => 'replace')`,
-    [name, JSON.stringify(told), JOB_ATTEMPTS, key],
+    [name, JSON.stringify(payload), JOB_ATTEMPTS, key],
   )
 }
 
@@ -36,11 +36,11 @@ export async function addJob<Name extends keyof Jobs>(
 export async function addJobs<Name extends keyof Jobs>(
   db: HomeDb,
   name: Name,
-  told: readonly Jobs[Name][],
+  payload: readonly Jobs[Name][],
 ): Promise<void> {
   await db.query(
     `select graphile_worker.add_job($1, t::json, max_attempts => $3) from unnest($2::text[]) as t`,
-    [name, told.map((each) => JSON.stringify(each)), JOB_ATTEMPTS],
+    [name, payload.map((each) => JSON.stringify(each)), JOB_ATTEMPTS],
   )
 }
 
@@ -51,14 +51,14 @@ export async function addJobs<Name extends keyof Jobs>(
 export async function addJobForTurn<Name extends keyof Jobs>(
   db: HomeDb,
   name: Name,
-  told: Jobs[Name],
+  payload: Jobs[Name],
   seconds: number,
 ): Promise<void> {
   await db.query(
     `select from (select to_timestamp((floor(extract(epoch from now()) / $4) + 1) * $4) as turn) t,
        graphile_worker.add_job($1, $2::json, max_attempts => $3, run_at => t.turn,
          job_key => $1 || ' ' || $4::text || ' ' || t.turn::text, job_key_mode => 'replace')`,
-    [name, JSON.stringify(told), JOB_ATTEMPTS, seconds],
+    [name, JSON.stringify(payload), JOB_ATTEMPTS, seconds],
   )
 }
 

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Tx } from '../connection/database.ts'
-import type { HomeDb } from '../connection/places.ts'
+import { allRows } from '../connection/merge-answers.ts'
+import { type HomeDb, rowsOf } from '../connection/places.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
@@ -53,8 +54,8 @@ export async function removeSampleItems(
     [appId, kind],
   )
   const ids = rows.map(({ id }) => id)
-  const billed = kind === 'user' ? await billedUsers(tx, appId, ids) : new Set<string>()
-  const removable = ids.filter((id) => !billed.has(id))
+  const inUse = await inUseElsewhere(tx, appId, kind, ids)
+  const removable = ids.filter((id) => !inUse.has(id))
   const removed = new Set((await remove(tx, appId, kind, removable)) ?? [])
   if (removed.size === 0) {
     for (const id of removable)
@@ -90,6 +91,31 @@ async function remove(
     if (error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION) return null
     throw error
   }
+}
+
+/** Items in use that no foreign key protects. */
+async function inUseElsewhere(
+  tx: Tx,
+  appId: string,
+  kind: SampleKind,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (kind === 'user') return billedUsers(tx, appId, ids)
+  if (kind === 'package' && tx.places.acrossServers) return subscribedPackages(tx, appId, ids)
+  return new Set()
+}
+
+/** The packages that somebody is subscribed to, also on another server. From here on nobody else subscribes to any. */
+async function subscribedPackages(tx: Tx, appId: string, ids: readonly string[]): Promise<Set<string>> {
+  await tx.query(`select from package where app_id = $1 and id = any($2) order by id for update`, [
+    appId,
+    ids,
+  ])
+  const find = rowsOf<{ id: string }>({
+    text: `select distinct package_id as id from subscription where app_id = $1 and package_id = any($2)`,
+    values: [appId, ids],
+  })
+  return new Set((await tx.places.each(find, allRows())).map(({ id }) => id))
 }
 
 /** Those of these users who are charged for more than the sample. */

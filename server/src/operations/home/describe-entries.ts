@@ -61,14 +61,14 @@ function subjectsOf(done: AuditedChange): Subject[] {
 }
 
 /** An audit entry as a sentence that follows the actor's name: "changed the package Pro". */
-export interface ToldEntry extends AuditRow {
+export interface DescribedEntry extends AuditRow {
   sentence: string
   parts: Sentence
   by: SentencePart
 }
 
 /** Turns audit entries into sentences. Names of existing objects are links. */
-export async function tell(db: HomeDb, rows: readonly AuditRow[]): Promise<ToldEntry[]> {
+export async function describeEntries(db: HomeDb, rows: readonly AuditRow[]): Promise<DescribedEntry[]> {
   const names = await namesOf(db, [...rows.flatMap(subjectsOf), ...rows.map(memberOf)])
   return rows.map((row) => {
     const parts = sentenceOf(row, names)

@@ -14,14 +14,14 @@ import { newSecret } from './api-keys.ts'
 import { DEFAULT_APP, type FirstStart, firstSecrets } from './first-start.ts'
 
 /** Options of the command line for operators who lost a key or a password. */
-export interface Wishes {
+export interface RecoveryOptions {
   /** the app to create an Admin key for */
   newKeyOf: string | null
   /** the owner to create a password reset link for; '': the first one */
   resetOwner: string | null
 }
 
-export const NO_WISHES: Wishes = { newKeyOf: null, resetOwner: null }
+export const NO_RECOVERY: RecoveryOptions = { newKeyOf: null, resetOwner: null }
 
 /** All secrets that are printed once. */
 export interface Secrets extends FirstStart {
@@ -35,7 +35,7 @@ const BY_COMMAND = 'the command line'
 /** No check is needed: whoever can start the service has its database and settings. */
 export async function secretsFor(
   service: Pick<Service, 'pool' | 'keyring' | 'clock'>,
-  { newKeyOf, resetOwner }: Wishes,
+  { newKeyOf, resetOwner }: RecoveryOptions,
 ): Promise<Secrets> {
   const secrets: Secrets = await firstSecrets(service)
   // The key of a first start is already new.
