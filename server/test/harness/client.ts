@@ -35,7 +35,7 @@ export class Client {
     return new Client(this.#url, { ...this.headers, ...headers }, this.#appId)
   }
 
-  /** The same in the dashboard of this app: `call` then adds `appId`. */
+  /** The same in the dashboard of this app: `call` then adds `appId` where an operation requires it. */
   of(appId: string): Client {
     return new Client(this.#url, { ...this.headers }, appId)
   }
@@ -64,8 +64,8 @@ export class Client {
   /** The result of one operation: `call('user { name }', { id })`. The selection may be left out. */
   async call(operation: string, args: Variables = {}): Promise<Data[string]> {
     const [field = '', ...selection] = operation.split(/(?= )/)
-    const values = { ...(this.#appId !== null && { appId: this.#appId }), ...args }
-    const { document, variables } = documentOf(new URL(this.#url).pathname, field, selection.join(''), values)
+    const path = new URL(this.#url).pathname
+    const { document, variables } = documentOf(path, [field, selection.join('')], args, this.#appId)
     return (await this.data(document, variables))[field]
   }
 

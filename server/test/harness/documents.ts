@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { buildSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql'
+import { buildSchema, type GraphQLSchema, getNamedType, isNonNullType, isObjectType } from 'graphql'
 
 const NAMES: Record<string, string> = {
   '/graphql': 'admin',
@@ -23,21 +23,22 @@ function schemaAt(path: string): GraphQLSchema {
 }
 
 /**
- * A document with one field, whose arguments are variables of the same names; `appId` only if the field takes it. Without a
- * selection, of a field that needs one, it selects the name of the type.
+ * A document with one field, whose arguments are variables of the same names. `ofApp` is the `appId` of a field that requires
+ * one, unless it is given. Without a selection, of a field that needs one, the document selects the name of the type.
  */
 export function documentOf(
   path: string,
-  field: string,
-  selection: string,
-  { appId, ...rest }: Record<string, unknown>,
+  [field, selection]: [field: string, selection: string],
+  args: Record<string, unknown>,
+  ofApp: string | null,
 ): { document: string; variables: Record<string, unknown> } {
   const schema = schemaAt(path)
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     const found = root?.getFields()[field]
     if (!found) continue
     const typeOf = (name: string) => found.args.find((arg) => arg.name === name)?.type
-    const variables: Record<string, unknown> = { ...(typeOf('appId') && { appId }), ...rest }
+    const adds = ofApp !== null && isNonNullType(typeOf('appId'))
+    const variables: Record<string, unknown> = { ...(adds && { appId: ofApp }), ...args }
     const names = Object.keys(variables).filter((name) => variables[name] !== undefined)
     const declared = names.map((name) => `$${name}: ${typeOf(name) ?? 'String'}`).join(', ')
     const passed = names.map((name) => `${name}: $${name}`).join(', ')

@@ -167,7 +167,10 @@ async function leaveTraces(): Promise<string> {
       data: { object: { object: 'subscription', id: paid?.ref, customer: billingId } },
     }),
   ])
-  return (await keyed('token').call('generateUserToken { token }', { userId: id })).token
+  const { generateUserToken } = await keyed('token').data(
+    `mutation { generateUserToken(userId: "${id}") { token } }`,
+  )
+  return generateUserToken.token
 }
 
 const usage = (appId: string) =>
