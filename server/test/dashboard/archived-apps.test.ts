@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit/audit.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
@@ -8,6 +8,7 @@ import type { Data } from '../harness/client.ts'
 import { rowsOf, WAITING } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { openTestPool } from '../harness/store.ts'
 import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: an archived app refuses what is new and goes on answering; one that is deleted leaves nothing behind.
@@ -179,18 +180,19 @@ describe('gap: deleting an app', () => {
       `select encode(hash, 'hex') as hash from api_key where app_id = $1`,
       [id],
     )
-    const holder = new pg.Client({ connectionString: server.databaseUrl })
-    await holder.connect()
+    const pool = await openTestPool(server.databaseUrl, { statementMs: Number.POSITIVE_INFINITY })
+    const holder = await pool.connect()
     try {
       await holder.query('begin')
-      await write(holder as unknown as Tx, id, key?.hash ?? '')
+      await write(holder, id, key?.hash ?? '')
       await server.dashboard.data(remove(id))
       await expect
         .poll(async () => (await inDatabase(WAITING)).length > 0 || (await listed(id)) === undefined)
         .toBe(true)
       await holder.query('commit')
     } finally {
-      await holder.end()
+      holder.release(true)
+      await pool.end()
     }
     await gone(id)
     expect(await inDatabase(`select from ${table} where app_id = $1`, [id])).toEqual([])

@@ -18,7 +18,7 @@ import { findPrices } from '../../store/billing/prices.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { findUserByUid } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundPackage, foundUser } from '../call/found.ts'
+import { foundPackage, heldUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
 import { accountOf, checkProvider, providerOf, providerWords } from './provider-of.ts'
 import { templateItems } from './template-items.ts'
@@ -38,7 +38,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   checkRedirect('successUrl', input.successUrl)
   checkRedirect('cancelUrl', input.cancelUrl)
   const { id } = await mutate(call, async (tx, moment) => {
-    const user = input.userId === null ? null : await foundUser(tx, call.appId, input.userId)
+    const user = input.userId === null ? null : await heldUser(tx, call.appId, input.userId)
     const { app, now } = await moment()
     const { templateId } = input
     const template = isIdentifier(templateId) ? await findTemplate(tx, call.appId, templateId) : null

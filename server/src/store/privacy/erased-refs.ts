@@ -31,14 +31,17 @@ export async function isErased(db: HomeDb, appId: string, refs: readonly Ref[]):
   return rowCount === 1
 }
 
-const ERASURES = `hashtext('tollgate erasure'), hashtext($1)`
+const ERASURES = (appId: string): string => `hashtext('tollgate erasure'), hashtext(${appId})`
 
-/** For a transaction that writes about users without locking them: none of the app's users is deleted meanwhile. */
-export async function holdErasures(tx: Tx, appId: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock_shared(${ERASURES})`, [appId])
+/** For a transaction that writes about users without locking them: none of the users of these apps is deleted meanwhile. */
+export async function holdErasures(tx: Tx, ...appIds: string[]): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock_shared(${ERASURES('id')}) from (select unnest($1::text[]) as id order by 1) as apps`,
+    [appIds],
+  )
 }
 
 /** Waits for such transactions, and keeps them out until this one ends. */
 export async function eraseAlone(tx: Tx, appId: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(${ERASURES})`, [appId])
+  await tx.query(`select pg_advisory_xact_lock(${ERASURES('$1')})`, [appId])
 }
