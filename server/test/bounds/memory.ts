@@ -5,12 +5,15 @@ import {
   MAX_CACHED_APPS,
   MAX_CACHED_DOCUMENT_BYTES,
   MAX_CACHED_KEYS,
+  MAX_REMEMBERED_COUNTERS,
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
+import { CounterMemory, type UsageState } from '../../src/operations/usage/counter-memory.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
+import { counterAt } from '../harness/store.ts'
 import type { Bound } from './bound.ts'
 
 /** What is kept in memory: the first of so many is still there, and is forgotten for one more. */
@@ -24,6 +27,13 @@ export const memoryBounds: Bound[] = [
     const apps = new AppCache(monotonic)
     for (let i = 0; i < count; i++) await apps.authenticate(DATABASE, hashNo(i))
     return apps.takeUse().some(({ hash }) => hash === hashNo(0))
+  }),
+  kept('MAX_REMEMBERED_COUNTERS', 'counters', MAX_REMEMBERED_COUNTERS, async (count) => {
+    const memory = new CounterMemory()
+    for (let i = 0; i < count; i++) memory.moved(usageOf(i), USAGE_STATE, 1, counterAt('(0,1)'))
+    const apps = new AppCache(monotonic)
+    await apps.reload(DATABASE, 'any')
+    return memory.recall(apps, [{ item: usageOf(0), index: 0 }]).size === 1
   }),
   kept('MAX_STRIPE_CLIENTS', 'clients of Stripe', MAX_STRIPE_CLIENTS, async (count) => {
     const first = stripeClient(`sk_test_bound_${count}_0`, null)
@@ -83,3 +93,27 @@ const SCHEMA = new GraphQLSchema({
 })
 
 const documentNo = (i: number): string => `query No${i} { word }`.padEnd(50_000)
+
+const usageOf = (i: number) => ({
+  caller: { appId: 'any', actor: { kind: 'service' as const }, deadline: null },
+  event: { userId: `user-${i}`, featureId: 'calls', action: 'ADD' as const, delta: 1 },
+  key: null,
+})
+
+/** A remembered counter without a limit. */
+const USAGE_STATE: UsageState = {
+  featureId: 'calls',
+  entitlement: {
+    kind: 'metered',
+    allowance: { budget: null, overageEnabled: false, resetPeriod: 'NEVER' },
+    anchor: 0,
+    period: { start: 0, end: null },
+    byOverride: false,
+  },
+  used: 0,
+  now: 0,
+  uid: 1,
+  counter: counterAt('(0,1)'),
+  counted: true,
+  basis: { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: 1 },
+}

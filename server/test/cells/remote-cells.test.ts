@@ -11,7 +11,7 @@ import { findWorkers, nameOfWorker, workersOfCells } from '../../src/store/cells
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { MOVING, openCellServers } from '../harness/cells.ts'
-import { Client, type Data } from '../harness/client.ts'
+import type { Data } from '../harness/client.ts'
 import { createDatabase } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
@@ -177,52 +177,6 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     expect(await cells.cellsOfUser(id)).toEqual([])
     const { rows } = await cells.pool.query(`select from user_billing_id where billing_id = 'cus_gone'`)
     expect(rows).toEqual([])
-  })
-
-  it('answers the token of a user of another server until its key is revoked', async () => {
-    const [id] = await remoteUsers()
-    const { generateUserToken } = await cells.app.admin.data(
-      `mutation { generateUserToken(userId: "${id}") { token } }`,
-    )
-    const client = new Client(`${cells.servers[1].url}/client/graphql`, {
-      Authorization: generateUserToken.token,
-    })
-    expect(await client.data('{ me { id } }')).toEqual({ me: { id } })
-    const { tokenKeys } = await cells.app.dashboard.data('{ tokenKeys(appId: "default") { id } }')
-    for (const key of tokenKeys as Data[])
-      await cells.app.dashboard.data(`mutation { revokeTokenKey(appId: "default", id: "${key.id}") { id } }`)
-    expect((await client.ask('{ me { id } }')).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
-  })
-
-  it('logs what an application changes of users of any server, before and after', async () => {
-    await createUsers(cells.app.admin, ['logged'])
-    const latest = async () => {
-      const { auditLog } = await cells.app.dashboard.data(
-        '{ auditLog(appId: "default", actorKind: API_KEY, first: 1) { rows { operation before after } } }',
-      )
-      return auditLog.rows[0] as Data
-    }
-    const homes = new Set<string>()
-    for (let i = 0, name = 'logged'; i < 12; i++) {
-      const before = name
-      name = `logged-${i}`
-      await cells.app.admin.data(`mutation { updateUser(id: "${before}", input: { id: "${name}" }) { id } }`)
-      expect(await latest()).toMatchObject({ before: { id: before }, after: { id: name } })
-      const { subscribe } = await cells.app.admin.data(
-        `mutation { subscribe(userId: "${name}", packageIds: ["plan"]) { id } }`,
-      )
-      const [{ id }] = subscribe
-      const held = (await latest()).after.subscriptions as Data[]
-      expect(held.filter(({ cancelledAt }) => cancelledAt === null)).toMatchObject([{ id }])
-      await cells.app.admin.data(`mutation { cancelSubscription(id: "${id}", atPeriodEnd: false) { id } }`)
-      expect(await latest()).toMatchObject({
-        before: { cancelledAt: null },
-        after: { userId: name, cancelledAt: expect.any(String) },
-      })
-      homes.add(await schemaOfUser(name))
-    }
-    expect([...homes].filter(isRemote)).not.toEqual([])
-    expect(homes.size).toBeGreaterThan(2)
   })
 
   it('changes users of other servers while one server hangs', async () => {

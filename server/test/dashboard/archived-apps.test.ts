@@ -175,7 +175,7 @@ describe('gap: deleting an app', () => {
       `select encode(hash, 'hex') as hash from api_key where app_id = $1`,
       [id],
     )
-    const pool = await openTestPool(server.databaseUrl)
+    const pool = await openTestPool(server.databaseUrl, { statementMs: Number.POSITIVE_INFINITY })
     const holder = (await pool.connect()) as Tx
     try {
       await holder.query('begin')

@@ -43,8 +43,8 @@ export const subscriptionMutations = {
       effect: ({ made }) => `subscription(id: "${made.subscribe[0].id}") { status cancelAt }`,
       once: { subscription: { status: 'ACTIVE', cancelAt: null } },
     },
-    statements: 18,
-    keyed: [24, 1],
+    statements: 17,
+    keyed: [23, 1],
   },
   keepSubscription: {
     after: ['cancelSubscription'],
@@ -61,8 +61,8 @@ export const subscriptionMutations = {
       effect: ({ made }) => `subscription(id: "${made.subscribe[0].id}") { status }`,
       once: { subscription: { status: 'CANCELLED' } },
     },
-    statements: 18,
-    keyed: [24, 1],
+    statements: 17,
+    keyed: [23, 1],
   },
   changeSubscription: {
     after: ['createUser'],

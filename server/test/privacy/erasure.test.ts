@@ -173,6 +173,8 @@ async function leaveTraces(): Promise<string> {
   return generateUserToken.token
 }
 
+const tokenFor = (userId: string) => `mutation { generateUserToken(userId: "${userId}") { token } }`
+
 const usage = (appId: string) =>
   sql(
     `select feature_id, reset_period, sum(used)::int as used, (select sum(delta)::int from usage_ledger l
@@ -262,10 +264,8 @@ describe('gap: deleteUser', () => {
       },
     )
     expect(created.message).toBe('The user was deleted')
-    const tokenAgain = `mutation { generateUserToken(userId: "${TEXTS.id}") { token } }`
-    expect((await admin.with({ 'Idempotency-Key': 'token' }).error(tokenAgain)).message).toBe(
-      'The user was deleted',
-    )
+    const again = await admin.with({ 'Idempotency-Key': 'token' }).error(tokenFor(TEXTS.id))
+    expect(again.message).toBe('The user was deleted')
     expect((await admin.data('{ users { id } }')).users).toEqual([{ id: 'ann' }])
 
     // The id is free: whoever takes it is somebody new.

@@ -379,6 +379,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   findListedUser: (db, app) => users.findListedUser(db, app, 'ann'),
   findUserByUid: (db, app) => users.findUserByUid(db, app, UID),
   findTokenUser: (db, app) => users.findTokenUser(db, app, UID, 'signer'),
+  holdUser: (db, app) => users.holdUser(db, app, 'ann'),
   lockUser: (db, app) => users.lockUser(db, app, 'ann'),
   lockUserByUid: (db, app) => users.lockUserByUid(db, app, UID),
   listUsers: (db, app) => users.listUsers(db, app, 0, 9),

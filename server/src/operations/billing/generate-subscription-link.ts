@@ -19,7 +19,7 @@ import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscript
 import { findUserByUid } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
-import { requirePackage, requireUser } from '../call/require.ts'
+import { requireHeldUser, requirePackage } from '../call/require.ts'
 import { accountOf, checkProvider, providerOf, providerWords } from './provider-of.ts'
 import { templateItems } from './template-items.ts'
 
@@ -38,7 +38,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   checkRedirect('successUrl', input.successUrl)
   checkRedirect('cancelUrl', input.cancelUrl)
   const { id } = await mutate(call, async (tx, moment) => {
-    const user = input.userId === null ? null : await requireUser(tx, call.appId, input.userId)
+    const user = input.userId === null ? null : await requireHeldUser(tx, call.appId, input.userId)
     const { app, now } = await moment()
     const { templateId } = input
     const template = isIdentifier(templateId) ? await findTemplate(tx, call.appId, templateId) : null

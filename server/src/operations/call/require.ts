@@ -9,9 +9,10 @@ import {
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import type { HomeDb, SessionPlaces, UserTx } from '../../store/connection/places.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
-import { findUser, lockUser, lockUserByUid, type UserRow } from '../../store/users/users.ts'
+import { findUser, holdUser, lockUser, lockUserByUid, type UserRow } from '../../store/users/users.ts'
 
 // Look up an object by id, or throw its not-found error. Invalid ids are not looked up: PostgreSQL rejects some of
 // them.
@@ -36,6 +37,13 @@ export function requirePackage(catalogue: Catalogue, id: string): Package {
 
 export async function requireUser(db: HomeDb, appId: string, id: string): Promise<UserRow> {
   const user = isIdentifier(id) ? await findUser(db, appId, id) : null
+  if (!user) throw userNotFound(id)
+  return user
+}
+
+/** The same; until the transaction ends the user is not deleted. */
+export async function requireHeldUser(tx: Tx, appId: string, id: string): Promise<UserRow> {
+  const user = isIdentifier(id) ? await holdUser(tx, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
 }

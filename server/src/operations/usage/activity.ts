@@ -98,12 +98,10 @@ export class Activity {
   }
 }
 
-/** A user of another server cannot be locked together with others: no user is deleted meanwhile. */
-async function noteRecent(pool: Pool, recent: readonly RecentUsage[]): Promise<void> {
-  if (!pool.places.acrossServers) return noteRecentUsage(pool, recent)
-  const apps = [...new Set(recent.map(({ appId }) => appId))].sort()
-  await transaction(pool, async (tx) => {
-    for (const appId of apps) await holdErasures(tx, appId)
+/** Users of several places cannot be locked together: none is deleted meanwhile. */
+function noteRecent(pool: Pool, recent: readonly RecentUsage[]): Promise<void> {
+  return transaction(pool, async (tx) => {
+    await holdErasures(tx, ...new Set(recent.map(({ appId }) => appId)))
     await noteRecentUsage(tx, recent)
   })
 }

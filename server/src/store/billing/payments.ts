@@ -47,6 +47,7 @@ async function insertPayments(
      select p.app_id, p.provider, q.ref, p.user_uid, p.ref, q.state, q.amount, q.currency, q.at
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::timestamptz[]) as q (ref, state, amount, currency, at)
      join provider_subscription p on p.app_id = $1 and p.provider = $2 and p.ref = $3
+     for key share of p
      on conflict (app_id, provider, ref) do update
        set state = excluded.state, amount = excluded.amount, currency = excluded.currency, at = excluded.at
        where (payment.state, payment.amount, payment.at) is distinct from (excluded.state, excluded.amount, excluded.at)`,

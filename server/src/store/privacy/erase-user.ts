@@ -88,8 +88,9 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }
   await db.query(`delete from subscription where app_id = $1 and user_uid = $2`, [appId, uid])
-  await db.query(`delete from payment where app_id = $1 and user_uid = $2`, [appId, uid])
+  // In this order: payments are added to what the provider charges for, which is locked meanwhile.
   await db.query(`delete from provider_subscription where app_id = $1 and user_uid = $2`, [appId, uid])
+  await db.query(`delete from payment where app_id = $1 and user_uid = $2`, [appId, uid])
   const { rows } = await db.query<OwnBillingId>(
     `delete from users where app_id = $1 and uid = $2 returning uid, billing_id as "billingId"`,
     [appId, uid],

@@ -31,14 +31,17 @@ export async function isErased(db: HomeDb, appId: string, refs: readonly Ref[]):
   return rowCount === 1
 }
 
-const ERASURES = `hashtext('tollgate erasure'), hashtext($1)`
+const ERASURES = (appId: string): string => `hashtext('tollgate erasure'), hashtext(${appId})`
 
-/** For a transaction that writes about users without locking them: prevents deletions of the app's users. */
-export async function holdErasures(tx: Tx, appId: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock_shared(${ERASURES})`, [appId])
+/** For a transaction that writes about users without locking them: prevents deletions of users of these apps. */
+export async function holdErasures(tx: Tx, ...appIds: string[]): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock_shared(${ERASURES('id')}) from (select unnest($1::text[]) as id order by 1) as apps`,
+    [appIds],
+  )
 }
 
 /** Waits for such transactions, and blocks them until this one ends. */
 export async function lockErasures(tx: Tx, appId: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(${ERASURES})`, [appId])
+  await tx.query(`select pg_advisory_xact_lock(${ERASURES('$1')})`, [appId])
 }

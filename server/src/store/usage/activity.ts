@@ -51,18 +51,14 @@ export interface RecentUsage {
 /** Only the newest rows of an app are kept. */
 const KEPT = 200
 
-/** A user who is being deleted has no usage to show: their row is locked until then, and gone afterwards. */
-const HELD = `join users u on u.app_id = r.app_id and u.id = r.user_id order by 1, 2, 3 for key share of u`
-/** Users of other servers cannot be held together with others, and one who is being moved may be seen twice. */
-const EXISTING = `where exists (select from users u where u.app_id = r.app_id and u.id = r.user_id
-  and u.app_id = any($1) and u.id = any($2)) order by 1, 2, 3`
-
+/** Of existing users, none of whom is deleted meanwhile. One who is being moved may be seen twice. */
 export async function noteRecentUsage(db: HomeDb, recent: readonly RecentUsage[]): Promise<void> {
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
      select r.*, now() from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
        as r (app_id, user_id, feature_id, used, budget)
-     ${db.places.acrossServers ? EXISTING : HELD}
+     where exists (select from users u where u.app_id = r.app_id and u.id = r.user_id
+       and u.app_id = any($1) and u.id = any($2)) order by 1, 2, 3
      on conflict (app_id, user_id, feature_id)
        do update set used = excluded.used, budget = excluded.budget, recorded_at = excluded.recorded_at`,
     [

@@ -38,23 +38,23 @@ const SAME_COUNTER = `c.ctid = m.tid and c.used = m.was and ${KEY.map((column) =
 
 const MOVED = of('m', ['ord', ...KEY, 'action', 'delta', 'becomes'])
 
-/** The moves that are made, as `moved`. */
-const moving = (moves: string): string => `moved as (
-  update usage_counter c set used = m.becomes from ${moves}, app, users u
-  where ${UNCHANGED}
-    and ${SAME_COUNTER}
-  returning ${MOVED}, ${APP_NOW} as now, c.ctid
-)`
-
-/** The same, where some have no counter yet. */
-const movingOrCreating = (moves: string): string => `valid as materialized (
+/**
+ * The moves that are made, as `moved`. What they are based on comes first, so that every statement of the hot paths locks
+ * users before counters, as those do who take the tables away (`store/cells/`).
+ */
+const moving = (moves: string): string => `valid as materialized (
   select m.*, ${APP_NOW} as now from ${moves}, app, users u
   where ${UNCHANGED}
-), updated as (
+), moved as (
   update usage_counter c set used = m.becomes from valid m
   where ${SAME_COUNTER}
   returning ${MOVED}, m.now, c.ctid
-), created as (
+)`
+
+/** The same, where some have no counter yet. */
+const movingOrCreating = (
+  moves: string,
+): string => `${moving(moves).replace('moved as', 'updated as')}, created as (
   insert into usage_counter (${KEY}, used) select ${KEY}, becomes from valid where tid is null
 ), moved as (
   select * from updated union all select ${MOVED}, m.now, null from valid m where tid is null

@@ -61,6 +61,17 @@ export async function findUser(db: HomeDb, appId: string, id: string): Promise<U
   return rows[0] ?? null
 }
 
+/** The same; until the transaction ends the user is not deleted. */
+export async function holdUser(tx: Tx, appId: string, id: string): Promise<UserRow | null> {
+  const { rows } = await tx.places.of(appId, id, (users) =>
+    users.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and id = $2 for key share`, [
+      appId,
+      id,
+    ]),
+  )
+  return rows[0] ?? null
+}
+
 /** The existing users among these ids, by id. */
 export async function findUsers(
   db: HomeDb,
