@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -36,8 +37,14 @@ import { openKeyring } from './store/secrets/master-key.ts'
 import { sealSecrets, secretNamed } from './store/secrets/secrets.ts'
 
 const STOP_STEP_MS = 2_500
-/** The built dashboard; the same relative path from the sources and from the built server. */
-const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+/**
+ * The built dashboard. In a clone it has the same relative path from the sources and from the built server; the package
+ * has it beside the server. The clone's comes first: packing leaves a copy behind, which may be older.
+ */
+const PAGES =
+  ['../../dashboard/dist', 'dashboard']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(folder)) ?? ''
 
 interface StartOptions {
   passwordCost?: PasswordCost
