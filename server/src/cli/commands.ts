@@ -1,5 +1,5 @@
 /** A command of the bin: a program of the package, and the arguments that select a task of it. */
-export interface Command {
+interface Command {
   summary: string
   /** built by `bundle.ts`, beside the built dispatcher */
   program: 'main.js' | 'data-tools.js'
