@@ -88,8 +88,9 @@ async function checkOut(commit: string, sources: string): Promise<string> {
 
 /** Packages that the commit needs and this version does not. */
 async function fetchFormerPackages(sources: string): Promise<void> {
-  const { dependencies } = JSON.parse(await readFile(join(sources, 'server/package.json'), 'utf8'))
-  for (const [name, version] of Object.entries<string>(dependencies)) {
+  const manifest = JSON.parse(await readFile(join(sources, 'server/package.json'), 'utf8'))
+  const needed: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies }
+  for (const [name, version] of Object.entries(needed)) {
     if (existsSync(join(ROOT, 'node_modules', name))) continue
     say(`  package ${name} ${version}`)
     const into = join(sources, 'server/node_modules', name)

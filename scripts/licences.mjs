@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { shippedIn } from './shipped.mjs'
 
 const ALLOWED = new Set([
   '0BSD',
@@ -19,18 +20,12 @@ const ALLOWED = new Set([
   'Unlicense',
 ])
 
-/**
- * Every package that ships whose licence is not allowed, with its licence: the production dependencies in the lockfile,
- * and what the dashboard's build makes part of its pages.
- */
+/** Every package that ships whose licence is not allowed, with its licence. */
 export function refusedIn(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const inPages = new Set(
-    Object.keys(packages.dashboard?.devDependencies ?? {}).map((name) => `node_modules/${name}`),
-  )
+  const shipped = shippedIn(packages)
   return Object.entries(packages).flatMap(([path, entry]) => {
-    const ours = !path.includes('node_modules/')
-    if (ours || (entry.dev && !inPages.has(path)) || entry.link) return []
+    if (!shipped.has(path)) return []
     const licence = entry.license ?? licenceIn(join(root, path))
     return isAllowed(licence) ? [] : [`${path.replace(/^.*node_modules\//, '')}@${entry.version}: ${licence}`]
   })

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './ready.mjs'
+import { shippedIn } from './shipped.mjs'
 
 const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 const options = ['--package-lock-only', '--offline', '--sbom-format', 'cyclonedx']
@@ -11,9 +12,8 @@ const printed = execFileSync('npm', ['sbom', ...options], { cwd: root, maxBuffer
 const bom = JSON.parse(printed)
 
 const shipped = new Set()
-for (const [path, { version, dev, link }] of Object.entries(packages))
-  if (path.includes('node_modules/') && !dev && !link)
-    shipped.add(`${path.replace(/^.*node_modules\//, '')}@${version}`)
+for (const path of shippedIn(packages))
+  shipped.add(`${path.replace(/^.*node_modules\//, '')}@${packages[path].version}`)
 
 const own = bom.metadata.component
 own.name = packages[''].name

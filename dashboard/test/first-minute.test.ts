@@ -28,7 +28,7 @@ describe('gap: the first minute', () => {
     // Before there is an owner nobody can sign in: the page says where the link is.
     await page.goto(server.url)
     await page.getByText('This installation has no owner yet.').waitFor()
-    await page.getByText('npm start -- --reset-owner').waitFor()
+    await page.getByText('npx tollgate start --reset-owner').waitFor()
     expect(await page.getByLabel('Email').count()).toBe(0)
 
     await page.goto(`${server.url}/setup#token=${server.firstStart.ownerToken}`)

@@ -1,12 +1,14 @@
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
 import { StartError } from './domain/errors.ts'
+import { noteServerUrl } from './embedded-postgres/server-url.ts'
 import { NO_RECOVERY, type RecoveryOptions } from './operations/apps/recovery.ts'
 import { startService, urlOf } from './service.ts'
 import { readRecoveryOptions, USAGE } from './settings/command-line.ts'
 import { readConfig } from './settings/config.ts'
 import { misspelt } from './settings/unknown-settings.ts'
 import { openLog } from './start/log.ts'
+import { checkPort } from './start/port.ts'
 import { type RunningService, recoverBesideRunning } from './start/running-service.ts'
 import { shownOnce, welcome } from './start/welcome.ts'
 import { startWorkers, type WorkerFailed, type WorkerReady } from './start/workers.ts'
@@ -44,7 +46,10 @@ async function recoveredBesideRunning(recovery: RecoveryOptions): Promise<boolea
 async function serve(recovery: RecoveryOptions): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config)
-  if (!cluster.isWorker) for (const line of misspelt(process.env)) log.warn(line)
+  if (!cluster.isWorker) {
+    for (const line of misspelt(process.env)) log.warn(line)
+    await checkPort(config)
+  }
   const givenUp = new AbortController()
   const starting =
     config.workers > 1 && cluster.isPrimary
@@ -66,9 +71,10 @@ async function serve(recovery: RecoveryOptions): Promise<void> {
   const { url, owner, firstStart } = service
   if (cluster.isWorker) process.send?.({ type: 'ready', url, owner } satisfies WorkerReady)
   else {
+    if (config.databaseUrl === null) await noteServerUrl(config.dataDir, url)
     if (owner === 'ignored')
       log.info(
-        'TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD are ignored because the first owner already exists. To reset a password, run npm start -- --reset-owner',
+        'TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD are ignored because the first owner already exists. To reset a password, run npx tollgate start --reset-owner',
       )
     process.stdout.write(welcome(url, firstStart))
   }

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Clocks } from './domain/clocks.ts'
-import { StartError } from './domain/errors.ts'
 import type { PasswordCost } from './domain/password.ts'
 import { httpServer } from './http/server.ts'
 import { DEFAULT_APP, prepare } from './operations/apps/first-start.ts'
@@ -23,6 +23,7 @@ import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usag
 import { UsagePaths } from './operations/usage/hot-paths.ts'
 import type { Config } from './settings/config.ts'
 import { startBackground } from './start/background.ts'
+import { cannotListen } from './start/port.ts'
 import type { RunningService } from './start/running-service.ts'
 import { databaseSetting, type Maintenance, openDatabase } from './start/service-database.ts'
 import { AppCache } from './store/apps/app-cache.ts'
@@ -36,8 +37,14 @@ import { openKeyring } from './store/secrets/master-key.ts'
 import { sealSecrets, secretNamed } from './store/secrets/secrets.ts'
 
 const STOP_STEP_MS = 2_500
-/** The built dashboard; the same relative path from the sources and from the built server. */
-const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+/**
+ * The built dashboard. In a clone it has the same relative path from the sources and from the built server; the package
+ * has it beside the server. The clone's comes first: packing leaves a copy behind, which may be older.
+ */
+const PAGES =
+  ['../../dashboard/dist', 'dashboard']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(folder)) ?? ''
 
 interface StartOptions {
   passwordCost?: PasswordCost
@@ -216,10 +223,4 @@ async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<K
     )
   }
   return keyring
-}
-
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  return error.code === 'EADDRINUSE'
-    ? new StartError(`Port ${port} on ${host} is already in use. Stop the other process, or set PORT.`)
-    : new StartError(`Cannot listen on ${host}:${port} (${error.message}). Check HOST and PORT.`)
 }

@@ -41,7 +41,7 @@ function NoOwnerYet() {
           log, and open that link.
         </Text>
         <Text>
-          To see it again: <Code>npm start -- --reset-owner</Code>
+          To see it again: <Code>npx tollgate start --reset-owner</Code>
         </Text>
       </Stack>
     </Entrance>

@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../domain/errors.ts'
 import { type Account, accountFor, giveTo, uidOf } from './account.ts'
+import { checkWritable, makeDataFolder } from './data-folder.ts'
 
 /** `level`: info unless an operator should act */
 export type Log = (
@@ -182,11 +183,7 @@ export async function locateCluster(
   log: Log,
   { osUser = null, home = sharedHome }: { osUser?: string | null; home?: string } = {},
 ): Promise<{ cluster: string; account: Account }> {
-  await mkdir(dataDir, { recursive: true }).catch((error) => {
-    throw new StartError(
-      `The data folder ${dataDir} cannot be created (${code(error)}). Set TOLLGATE_DATA_DIR to a writable folder.`,
-    )
-  })
+  await makeDataFolder(dataDir)
   const folder = await realpath(dataDir)
   const pointer = pointerOf(folder)
   const elsewhere = await readPointer(pointer)
@@ -202,8 +199,10 @@ export async function locateCluster(
       throw new StartError(
         `The database in ${cluster} is owned by user ${found.uid}. Run the server as that user or as root, or set TOLLGATE_DATA_DIR to another folder.`,
       )
+    await checkWritable(dataDir)
     return { cluster, account: undefined }
   }
+  await checkWritable(dataDir)
 
   const { account, shared } = await accountFor(cluster, found, osUser, log)
   if (!(await canEnter('/', account)))

@@ -9,6 +9,7 @@ import type { Account } from './account.ts'
 import { type Binaries, type Log, port } from './folders.ts'
 import { failureIn, keepLastLines } from './output.ts'
 import { isPostmaster, type PostmasterFile, readPostmasterFile, sessionsLeftIn } from './postmaster.ts'
+import { readServerUrl } from './server-url.ts'
 
 export interface Instance {
   readonly dataDir: string
@@ -129,8 +130,9 @@ export async function clearTheWay(
     const answer = await askOwner(instance, file.socketDir)
     const alive = await isPostmaster(file.pid, cluster)
     if (answer?.owner) {
+      const url = await readServerUrl(dataDir)
       throw new StartError(
-        `Another Tollgate server (process ${answer.owner}) is using the data folder ${dataDir}. Stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
+        `Another Tollgate server (process ${answer.owner})${url === null ? '' : ` at ${url}`} is using the data folder ${dataDir}. Stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
       )
     }
 

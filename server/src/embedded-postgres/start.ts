@@ -41,6 +41,7 @@ import {
   type Running,
   terminate,
 } from './process.ts'
+import { forgetServerUrl } from './server-url.ts'
 
 /** Connection settings for `pg`: a unix socket directory as host. */
 export interface SocketConnection {
@@ -248,6 +249,7 @@ async function supervise(instance: Instance, state: State, log: Log, signal: Abo
     })
   }
   clearInterval(check)
+  await forgetServerUrl(instance.dataDir)
   await terminate(state.running.child, state.running.exited)
   await state.running.lock.client.end().catch(() => {})
   if (instance.socketDir !== instance.cluster) await rm(instance.socketDir, { recursive: true, force: true })

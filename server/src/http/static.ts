@@ -65,7 +65,7 @@ export function dashboardPages(folder: string, publicUrl: () => string) {
     const file = files.get(unknown ? 'index.html' : name)
     if (!file) {
       response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8' })
-      endResponse(request, response, 'The dashboard is not built. Run npm run build.\n')
+      endResponse(request, response, 'The dashboard is not built. In a clone, run npm run build.\n')
       return true
     }
     if (!isOurHost(request.headers.host, publicUrl())) {

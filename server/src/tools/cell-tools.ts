@@ -19,14 +19,14 @@ import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 
 // The operator's tool for cells: adds them, and moves users between them while the service runs.
 
-export const CELLS_USAGE = `Usage: npm run cells -- status
-       npm run cells -- add [COUNT]   add empty cells (default: 1)
-       npm run cells -- split CELL    add a cell and move half of the users of CELL to it
-       npm run cells -- balance       distribute users evenly over all cells
-       npm run cells -- empty CELL --into CELL    move all users to another cell
-       npm run cells -- remove CELL   remove the last cell, which must be empty
-       npm run cells -- distribute CELL           move an empty cell to another server (Citus)
-       npm run cells -- move CELL --to HOST:PORT  move a distributed cell to a different server`
+export const CELLS_USAGE = `Usage: tollgate cells status
+       tollgate cells add [COUNT]   add empty cells (default: 1)
+       tollgate cells split CELL    add a cell and move half of the users of CELL to it
+       tollgate cells balance       distribute users evenly over all cells
+       tollgate cells empty CELL --into CELL    move all users to another cell
+       tollgate cells remove CELL   remove the last cell, which must be empty
+       tollgate cells distribute CELL           move an empty cell to another server (Citus)
+       tollgate cells move CELL --to HOST:PORT  move a distributed cell to a different server`
 
 interface Tool {
   installation: Installation
@@ -105,7 +105,7 @@ async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
 async function balance(pool: Pool, tool: Tool): Promise<void> {
   const cells = await cellContents(pool)
   if (cells.length === 0)
-    throw new StartError('There is only one cell. Add others first (npm run cells -- add).')
+    throw new StartError('There is only one cell. Add others first (npx tollgate cells add).')
   await move(pool, evenly(await readBuckets(pool), cells.length), tool)
   await endSplits(
     pool,
@@ -144,7 +144,7 @@ async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Pro
 }
 
 function mustBe(cell: number, cells: number): void {
-  if (cell >= cells) throw new StartError(`Cell ${cell} does not exist. See npm run cells -- status.`)
+  if (cell >= cells) throw new StartError(`Cell ${cell} does not exist. See npx tollgate cells status.`)
 }
 
 /** Moved users stay moved if it is interrupted; the same command does the rest. */

@@ -26,12 +26,15 @@ import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
 
 // Operators' tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
 
-const USAGE = `Usage: npm run backup -- FILE
-       npm run restore -- FILE          restore into an empty database
-       npm run restore -- --check FILE  only verify the checksums of the file
-       npm run move -- --to postgresql://…
-${LEDGER_USAGE.replace('Usage:', '      ')}
-${CELLS_USAGE.replace('Usage:', '      ')}`
+const USAGE: Record<string, string> = {
+  backup: 'Usage: tollgate backup FILE    write all data to a file, also while the service runs',
+  restore: `Usage: tollgate restore FILE            load a backup into an empty database
+       tollgate restore --check FILE    only verify the checksums of the file`,
+  move: 'Usage: tollgate move --to postgresql://…    copy all data to an empty database, while the service is stopped',
+  ledger: LEDGER_USAGE,
+  cells: CELLS_USAGE,
+}
+const usageOf = (task = '') => USAGE[task] ?? Object.values(USAGE).join('\n')
 
 const undo: Undo = []
 const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -71,6 +74,7 @@ async function leave(code: number, last?: string): Promise<never> {
 }
 
 async function run([task, ...args]: string[]): Promise<void> {
+  if (args.includes('--help')) return print(usageOf(task))
   const { databaseUrl, databaseDirectUrl, dataDir } = readConfig(process.env)
   const installation: Installation = { database: sessionUrl(databaseUrl, databaseDirectUrl), dataDir }
   setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
@@ -79,11 +83,11 @@ async function run([task, ...args]: string[]): Promise<void> {
   if (task === 'cells') {
     stopped =
       args[0] === 'add'
-        ? 'Stopped. npm run cells -- status shows which cells were added.'
+        ? 'Stopped. npx tollgate cells status shows which cells were added.'
         : 'Stopped. Users already moved stay moved; run the same command again to continue.'
     return cellTool({ installation, undo, monotonic, say, print }, args)
   }
-  const { values, positionals } = argumentsOf(args)
+  const { values, positionals } = argumentsOf(task, args)
   const [file, ...more] = positionals
   if (more.length === 0 && file !== undefined && values.to === undefined) {
     if (task === 'backup' && !values.check) return backup(installation, named(file))
@@ -91,7 +95,7 @@ async function run([task, ...args]: string[]): Promise<void> {
   }
   if (task === 'move' && file === undefined && values.to !== undefined && !values.check)
     return move(installation, values.to)
-  throw new StartError(`\n${USAGE}`)
+  throw new StartError(`\n${usageOf(task)}`)
 }
 
 function sessionUrl(databaseUrl: string | null, directUrl: string | null): Installation['database'] {
@@ -99,7 +103,7 @@ function sessionUrl(databaseUrl: string | null, directUrl: string | null): Insta
   return databaseUrl === null ? null : { url: databaseUrl, setting: 'DATABASE_URL' }
 }
 
-function argumentsOf(args: string[]) {
+function argumentsOf(task: string | undefined, args: string[]) {
   try {
     return parseArgs({
       args,
@@ -107,7 +111,7 @@ function argumentsOf(args: string[]) {
       options: { to: { type: 'string' }, check: { type: 'boolean', default: false } },
     })
   } catch {
-    throw new StartError(`\n${USAGE}`)
+    throw new StartError(`\n${usageOf(task)}`)
   }
 }
 

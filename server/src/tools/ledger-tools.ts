@@ -16,11 +16,11 @@ import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 
 // The operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
 
-export const LEDGER_USAGE = `Usage: npm run ledger -- status
-       npm run ledger -- archive --to FOLDER [--older-than DAYS]
+export const LEDGER_USAGE = `Usage: tollgate ledger status
+       tollgate ledger archive --to FOLDER [--older-than DAYS]
                               move partitions closed at least DAYS days ago (default: 90) to files
-       npm run ledger -- check FILE
-       npm run ledger -- read FILE [--app ID] [--user ID | --uid NUMBER]
+       tollgate ledger check FILE
+       tollgate ledger read FILE [--app ID] [--user ID | --uid NUMBER]
                               print entries, optionally of one app or user`
 
 const USUAL_DAYS = 90

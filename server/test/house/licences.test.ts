@@ -19,6 +19,7 @@ type Entry = {
   license?: string
   dev?: boolean
   link?: boolean
+  dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
 }
 
@@ -48,6 +49,18 @@ describe('licences of what ships', () => {
         'node_modules/own': { link: true },
       }),
     ).toEqual(['copyleft@1.0.0: AGPL-3.0-only', '@scope/deep@1.0.0: GPL-3.0'])
+  })
+
+  it('what is built into the server counts, with its own dependencies', async () => {
+    expect(
+      await refused({
+        server: { devDependencies: { bundled: '1.0.0' } },
+        'node_modules/bundled': { license: 'MIT', dev: true, dependencies: { deep: '1.0.0', own: '1.0.0' } },
+        'node_modules/bundled/node_modules/own': { license: 'AGPL-3.0-only', dev: true },
+        'node_modules/deep': { license: 'GPL-3.0', dev: true },
+        'node_modules/own': { license: 'SSPL-1.0', dev: true },
+      }),
+    ).toEqual(['own@1.0.0: AGPL-3.0-only', 'deep@1.0.0: GPL-3.0'])
   })
 
   it('what is built into the pages counts, the font among it', async () => {

@@ -51,6 +51,7 @@ export const LONG = [
   'server/test/billing/killed.test.ts',
   'server/test/billing/outage.test.ts',
   'server/test/billing/overtaken.test.ts',
+  'server/test/cli/package.test.ts',
   'server/test/tools/commands.test.ts',
   'server/test/http/connection-limit.test.ts',
   'server/test/start/crash.test.ts',

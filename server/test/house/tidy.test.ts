@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EXTERNAL } from '../../bundle.ts'
 import { EVERYTHING, filesIn, ROOT, type SourceFile } from '../harness/source-files.ts'
 import { LONGER } from './long-files.ts'
 import { isUnit, LONG } from './projects.ts'
@@ -64,7 +65,7 @@ describe('the house', () => {
       for (const next of source.find((file) => file.path === path)?.imports ?? [])
         if (next.path) visit(next.path)
     }
-    for (const entry of ['main.ts', 'tools/data-tools.ts']) visit(`server/src/${entry}`)
+    for (const entry of ['main.ts', 'tools/data-tools.ts', 'cli/cli.ts']) visit(`server/src/${entry}`)
     expect(source.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
   })
 
@@ -132,15 +133,20 @@ describe('the house', () => {
   })
 
   it('depends on what the server uses, no more and no less', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'server/package.json'), 'utf8'))
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'server/package.json'), 'utf8'),
+    )
+    // An installed package gets only those that the bundle does not contain.
+    expect(Object.keys(dependencies).sort()).toEqual(EXTERNAL.toSorted())
+    const known = Object.keys({ ...dependencies, ...devDependencies })
     const imported = source
       .flatMap((file) => file.imports.filter(({ path }) => path === null).map(({ from }) => packageOf(from)))
       .filter((name) => !name.startsWith('node:'))
-    expect(imported.filter((name) => !(name in dependencies))).toEqual([])
+    expect(imported.filter((name) => !known.includes(name))).toEqual([])
     // One is found by its name, not imported: it brings programs.
     const named = (name: string) => source.some(({ text }) => text.includes(`'${name}'`))
     const used = (name: string) => imported.includes(name) || named(name)
-    expect(Object.keys(dependencies).filter((name) => !used(name))).toEqual([])
+    expect(known.filter((name) => !used(name))).toEqual([])
   })
 
   it('leaves no test out', () => {

@@ -607,7 +607,7 @@ describe('npm run ledger', () => {
     [['--what']],
     [[]],
   ])('says how it is used instead of %j', async (args) => {
-    expect((await ledger(...args)).join()).toMatch(/^\nUsage: npm run ledger -- status/)
+    expect((await ledger(...args)).join()).toMatch(/^\nUsage: tollgate ledger status/)
   })
 
   it.each([

@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
+import { makeDataFolder } from '../harness/data-folder.ts'
 import { createEmptyDatabase, rowsOf } from '../harness/database.ts'
-import { OWNER, refusedStart } from '../harness/server.ts'
+import { freePort } from '../harness/free-port.ts'
+import { API_KEY, OWNER, refusedStart } from '../harness/server.ts'
 import { BARE, GIVEN, printedBy, starts, works } from '../harness/starts.ts'
+import { usedDataFolder } from '../harness/used-data.ts'
 
 const { cleanUp, cleanups, newDatabase, start, startProcess } = starts()
 afterEach(cleanUp)
@@ -116,18 +121,13 @@ describe('a start that fails', () => {
   it.for([
     {},
     { TOLLGATE_WORKERS: '2' },
-  ])('gap: starting: on a taken port makes neither key nor link, and the next start prints both: %j', async (env) => {
+  ])('gap: starting: on a taken port creates nothing, and the next start prints key and link: %j', async (env) => {
     const database = await newDatabase(createEmptyDatabase)
     const { port } = await takenPort()
     const failed = await refusedStart({ ...BARE, ...database, ...env, PORT: port })
     expect(failed.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
-    expect(await rowsOf({ connectionString: database.DATABASE_URL }, 'select id from api_key')).toEqual([])
-    expect(
-      await rowsOf(
-        { connectionString: database.DATABASE_URL },
-        `select name from secret where name = 'owner-link'`,
-      ),
-    ).toEqual([])
+    const TABLES = `select from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`
+    expect(await rowsOf({ connectionString: database.DATABASE_URL }, TABLES)).toEqual([])
 
     const next = await startProcess({ ...BARE, ...database, ...env })
     const { key = '', token } = printedBy(next)
@@ -145,5 +145,28 @@ describe('a start that fails', () => {
     }
     await expectRefused(env, /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password/)
     expect((await start({ ...BARE, ...database })).firstStart.apiKey).toBeTruthy()
+  })
+
+  it('gap: starting: on a taken port does not create the embedded database', async () => {
+    const { port } = await takenPort()
+    const folder = await makeDataFolder()
+    cleanups.push(folder.remove)
+    const data = join(folder.path, 'data')
+    const failed = await refusedStart({ PORT: port, TOLLGATE_DATA_DIR: data, DATABASE_URL: '' })
+    expect(failed.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('gap: starting: a second start on the same port names the URL of the first', async () => {
+    const folder = await usedDataFolder()
+    cleanups.push(folder.remove)
+    const env = { TOLLGATE_DATA_DIR: folder.path, PORT: await freePort() }
+    const first = await startProcess(env)
+    expect((await refusedStart(env)).stderr).toBe(
+      `tollgate: Tollgate is already running at ${first.url} on the data folder ${folder.path}. Stop it first, or set PORT and TOLLGATE_DATA_DIR to start another server.\n`,
+    )
+    expect(await first.kill('SIGKILL')).toBe(null)
+    const next = await startProcess({ ...env, PORT: '0' })
+    expect(await works(next, API_KEY)).toBe(true)
   })
 })

@@ -36,7 +36,7 @@ describe('one data folder', () => {
     const second = await refusedStart({ TOLLGATE_DATA_DIR: folder.path })
     expect(second.code).toBe(1)
     expect(second.stderr).toBe(
-      `tollgate: Another Tollgate server (process ${first.process.pid}) is using the data folder ` +
+      `tollgate: Another Tollgate server (process ${first.process.pid}) at ${first.url} is using the data folder ` +
         `${folder.path}. Stop it first, or set TOLLGATE_DATA_DIR to another folder.\n`,
     )
     await adminClient(first.url, API_KEY).data('mutation { createUser(input: { id: "ann" }) { id } }')

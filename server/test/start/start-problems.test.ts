@@ -57,7 +57,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, 'create table kysely_migration (name text, "timestamp" text)')
       return url
     },
-    /^The database that DATABASE_URL points to was made by a version before 0\.1\.0, .* run npm run backup -- FILE in the checkout that made it, then npm run restore -- FILE in this one, into an empty database or a new data folder\.$/,
+    /^The database that DATABASE_URL points to was made by a version before 0\.1\.0, .* run npm run backup -- FILE in the checkout that made it, then npx tollgate restore FILE with this version, into an empty database or a new data folder\.$/,
   ],
   [
     'no right to create tables',

@@ -98,5 +98,5 @@ async function goodReset(db: HomeDb, service: Service, token: string) {
 const notGood = () =>
   new TollgateError(
     'UNAUTHENTICATED',
-    'This link was already used or has expired. Ask an owner for a new one, or run npm start -- --reset-owner.',
+    'This link was already used or has expired. Ask an owner for a new one, or run npx tollgate start --reset-owner.',
   )

@@ -87,7 +87,7 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
     )
   if ((await readBuckets(pool)).includes(cell))
     throw new StartError(
-      `Cell ${cell} contains users. Move them to another cell first (npm run cells -- empty ${cell} --into 0).`,
+      `Cell ${cell} contains users. Move them to another cell first (npx tollgate cells empty ${cell} --into 0).`,
     )
   const home = await homeOf(pool)
   await takeLeftBehind(pool, cell, waiting)

@@ -39,7 +39,7 @@ async function mustBeEmpty(db: HomeDb, cell: number): Promise<void> {
     )
   if ((await readBuckets(db)).includes(cell))
     throw new StartError(
-      `Cell ${cell} contains users. Move them to another cell first (npm run cells -- empty ${cell} --into 0).`,
+      `Cell ${cell} contains users. Move them to another cell first (npx tollgate cells empty ${cell} --into 0).`,
     )
 }
 
@@ -54,7 +54,7 @@ export async function moveToWorker(pool: Pool, cell: number, name: string): Prom
   const from = (await workersOfCells(pool)).get(schemaOf(cell))
   if (!from)
     throw new StartError(
-      `Cell ${cell} is on this server. Distribute it first (npm run cells -- distribute ${cell}).`,
+      `Cell ${cell} is on this server. Distribute it first (npx tollgate cells distribute ${cell}).`,
     )
   if (nameOfWorker(from) !== name) await moveCell(pool, schemaOf(cell), to)
   await transactionOnce(pool, (tx) => followCell(tx, schemaOf(cell)))

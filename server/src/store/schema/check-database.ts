@@ -32,7 +32,7 @@ export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promi
     )
   if (found.preRelease)
     throw new StartError(
-      `The database that ${setting} points to was made by a version before 0.1.0, which this version does not upgrade. Carry its data over: run npm run backup -- FILE in the checkout that made it, then npm run restore -- FILE in this one, into an empty database or a new data folder.`,
+      `The database that ${setting} points to was made by a version before 0.1.0, which this version does not upgrade. Carry its data over: run npm run backup -- FILE in the checkout that made it, then npx tollgate restore FILE with this version, into an empty database or a new data folder.`,
     )
   const unknown = unknownAmong(await appliedMigrations(pool))
   if (unknown.length > 0)
