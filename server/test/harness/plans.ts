@@ -20,7 +20,10 @@ interface PlanNode {
 }
 
 /** How PostgreSQL would execute a prepared statement with these values. */
-export async function planOf(client: pg.ClientBase, { text, values }: Statement): Promise<Access[]> {
+export async function planOf(
+  client: pg.ClientBase,
+  { text, values }: Pick<Statement, 'text' | 'values'>,
+): Promise<Access[]> {
   await client.query('deallocate all')
   await client.query(`prepare explained as ${text}`)
   const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : ''

@@ -4,6 +4,8 @@ export interface Statement {
   text: string
   values: unknown[]
   name: string | null
+  /** the connection it goes to */
+  client: object
 }
 
 /** Jobs, and the upkeep of statistics. */
@@ -18,7 +20,7 @@ type Callback = (error: Error) => void
 export function watchStatements(see: (statement: Statement) => Error | undefined): () => void {
   const { query } = pg.Client.prototype
   const watched = function (this: pg.Client, ...args: unknown[]): unknown {
-    const statement = statementOf(args)
+    const statement = { ...statementOf(args), client: this }
     const error = BACKGROUND.test(statement.text) ? undefined : see(statement)
     if (!error) return Reflect.apply(query, this, args)
     const [first] = args
@@ -37,7 +39,7 @@ export function watchStatements(see: (statement: Statement) => Error | undefined
 const isSubmittable = (given: unknown): given is { handleError: Callback } =>
   typeof given === 'object' && given !== null && 'handleError' in given
 
-function statementOf([first, second]: unknown[]): Statement {
+function statementOf([first, second]: unknown[]): Omit<Statement, 'client'> {
   const config = (typeof first === 'string' ? { text: first } : first) as Partial<Statement>
   const values = config.values ?? (Array.isArray(second) ? second : [])
   return { text: config.text ?? '', values, name: config.name ?? null }

@@ -12,7 +12,6 @@ export const LONGER: Record<string, string> = {
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/test/operations.test.ts': ROWS,
   'server/src/domain/billing-changes.test.ts': ROWS,
-  'server/test/cells/remote-cells.test.ts': ONE_SETTING,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
   'server/test/billing/price-changes.test.ts': ONE_SETTING,

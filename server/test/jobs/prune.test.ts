@@ -268,7 +268,7 @@ describe('old records', () => {
     await client.query('begin')
     await lookUpKeys(client)
     const plans = []
-    for (const statement of deletes) plans.push(await planOf(client, { ...statement, name: null }))
+    for (const statement of deletes) plans.push(await planOf(client, statement))
     await client.query('rollback')
     client.release()
     const whole = plans.flat().filter(({ node, table }) => node === 'Seq Scan' && table !== 'app')
