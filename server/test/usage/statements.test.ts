@@ -58,23 +58,24 @@ const UPKEEP = [
   'job_worker',
 ]
 
-/** Without statements of the upkeep, nor others of their transactions. */
+/** Without statements of the upkeep, nor others of their transactions, which may have begun before or end later. */
 function withoutUpkeep(statements: readonly Statement[]): Statement[] {
   const isUpkeep = ({ text }: Statement) => UPKEEP.some((part) => text.includes(part))
-  const left: Statement[] = []
+  let left: Statement[] = []
   const open = new Map<object, Statement[]>()
   for (const statement of statements) {
-    if (statement.text === 'begin') open.set(statement.client, [])
-    const transaction = open.get(statement.client)
+    const { text, client } = statement
+    if (text === 'begin') open.set(client, [])
+    const transaction = open.get(client)
+    const ends = text === 'commit' || text === 'rollback'
     if (transaction) transaction.push(statement)
+    else if (ends) left = left.filter((one) => one.client !== client)
     else if (!isUpkeep(statement)) left.push(statement)
-    if (transaction && /^(commit|rollback)$/.test(statement.text)) {
-      open.delete(statement.client)
-      const { length } = transaction.filter(isUpkeep)
-      // A transaction of an operation may look up the key or set something, too.
-      if (transaction.length > length + 3 || length === 0)
-        left.push(...transaction.filter((one) => !isUpkeep(one)))
-    }
+    if (!transaction || !ends) continue
+    open.delete(client)
+    const others = transaction.filter((one) => !isUpkeep(one))
+    // Besides begin and commit, upkeep takes a lock. An operation may look up its key in its transaction, too.
+    if (others.length > 3 || others.length === transaction.length) left.push(...others)
   }
   return left
 }
