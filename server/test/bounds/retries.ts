@@ -165,14 +165,28 @@ async function subscriber(world: World): Promise<string> {
   return id
 }
 
+/** The same, on this server: users on another have statements of their own. */
+async function subscriberHere(world: World): Promise<{ userId: string; schema: string }> {
+  for (;;) {
+    const userId = await subscriber(world)
+    const schema = await schemaOfUser(world.databaseUrl, 'default', userId)
+    const remote = await rowsOf(
+      { connectionString: directly(world.databaseUrl) },
+      'select from cell where remote and schema = $1',
+      [schema],
+    )
+    if (remote.length === 0) return { userId, schema }
+  }
+}
+
 /** What a check is answered while the catalogue changes so many times. */
 async function checkedDuring(world: World, changes: number): Promise<object> {
-  const userId = await subscriber(world)
+  const { userId, schema } = await subscriberHere(world)
   const apps = new AppCache(monotonic)
   const pool = new pg.Pool({
     connectionString: directly(world.databaseUrl),
     max: 1,
-    options: `-c timezone=UTC -c search_path=${await schemaOfUser(world.databaseUrl, 'default', userId)},public`,
+    options: `-c timezone=UTC -c search_path=${schema},public`,
   })
   const connection = await pool.connect()
   const places = ONE_PLACE.ofSession(connection, ONE_PLACE.ofPool(pool))
