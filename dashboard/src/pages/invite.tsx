@@ -36,9 +36,7 @@ export function InvitePage() {
     )
   }
   if (asked.error) {
-    return (
-      <Entrance title="This invitation is not valid" about={`${messageOf(asked.error)} Ask for a new one.`} />
-    )
+    return <Entrance title="This invitation is not valid" about={messageOf(asked.error)} />
   }
   return (
     <Entrance

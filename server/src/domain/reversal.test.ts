@@ -109,4 +109,20 @@ describe('gap: billing, what a refund or a dispute takes back', () => {
     const found = BILL.filter(({ id }) => paymentsFor(id, BILL, [paid(payment)], packageOf).length > 0)
     expect(found.map(({ id }) => id)).toEqual(expected)
   })
+
+  it.each([
+    ['when the first began', 100, 'first'],
+    ['while the first ran', 120, 'first'],
+    ['when the plan came back', 170, 'second'],
+    ['just before the subscription was stored', 169, 'second'],
+  ])('after a change to another plan and back, a payment made %s belongs to one of the two', (_, paidAt, expected) => {
+    const bill = [
+      { id: 'first', packageId: 'starter', quantity: 1, startedAt: 100, endedAt: 150 },
+      { id: 'pro', packageId: 'pro', quantity: 1, startedAt: 150, endedAt: 170 },
+      { id: 'second', packageId: 'starter', quantity: 1, startedAt: 170, endedAt: null },
+    ]
+    const payment = paid({ paidAt, charged: [{ priceId: 'p_starter', quantity: 1 }] })
+    const found = bill.filter(({ id }) => paymentsFor(id, bill, [payment], () => 'starter').length > 0)
+    expect(found.map(({ id }) => id)).toEqual([expected])
+  })
 })

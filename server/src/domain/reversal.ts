@@ -85,7 +85,8 @@ interface OnBill {
 
 /**
  * The payments for one of the subscriptions on a bill. A plan and its successor or add-ons may share a period; the
- * charged items show which of them a payment was for. If they are unknown, it was for all of them.
+ * charged items show which of them a payment was for. If they are unknown, it was for all of them. After a
+ * change to another plan and back, it was for the subscription that was live at the time of payment.
  */
 export function paymentsFor(
   subscriptionId: string,
@@ -103,10 +104,18 @@ export function paymentsFor(
     const exact = ofPackage.filter((s) =>
       charged.some((c) => c.packageId === s.packageId && c.quantity === s.quantity),
     )
-    const paid = [exact, ofPackage, running].find((some) => some.length > 0) ?? []
+    const apart = (s: OnBill) => timeApart(payment.paidAt, s)
+    const atPayment = exact.filter((s) =>
+      exact.every((other) => other.packageId !== s.packageId || apart(other) >= apart(s)),
+    )
+    const paid = [atPayment, ofPackage, running].find((some) => some.length > 0) ?? []
     return paid.some(({ id }) => id === subscriptionId)
   })
 }
+
+/** A subscription may be stored only after its payment, or still be paid as it ends. */
+const timeApart = (at: number, { startedAt, endedAt }: OnBill): number =>
+  Math.max(startedAt - at, at - (endedAt ?? at), 0)
 
 /** Payments whose period overlaps the subscription. */
 export function reversalsDuring(

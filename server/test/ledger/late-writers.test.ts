@@ -170,6 +170,7 @@ describe('gap: races, a move of a counter that was lost', () => {
       // The counter stands at 5.
       ref: counterAt(place),
       basis: await basisOf(tx, 'ours', UID),
+      recalled: false,
       from: 4,
       to: 7,
       entries: [5, 6, 7].map((used) => ({ action: 'ADD', delta: 1, used, recordedAt: 0 })),

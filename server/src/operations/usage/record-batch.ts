@@ -117,7 +117,7 @@ async function recordTogether(
 
     const states = await readStates(store, apps, client, open, recalled, how)
     leaveTheGone(pending, answers)
-    const { moved, unmoved } = decide(open, states, answers)
+    const { moved, unmoved } = decide(open, states, recalled, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)
     const confirming = (some: readonly CounterMove[]) =>
@@ -216,7 +216,12 @@ async function readStates(
   })
 }
 
-function decide(open: readonly OpenEvent[], states: readonly BatchResult<UsageState>[], answers: Answers) {
+function decide(
+  open: readonly OpenEvent[],
+  states: readonly BatchResult<UsageState>[],
+  recalled: ReadonlyMap<number, UsageState>,
+  answers: Answers,
+) {
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
@@ -226,7 +231,7 @@ function decide(open: readonly OpenEvent[], states: readonly BatchResult<UsageSt
       answers[index] = { error: result?.error ?? new Error('an event has no access state') }
       continue
     }
-    const counter = moveOf(counters, item.caller.appId, result.value)
+    const counter = moveOf(counters, item.caller.appId, result.value, recalled.has(index))
     const before = counter?.move.to ?? 0
     const { used, ...answer } = applyUsage(result.value.entitlement, before, item.event)
     const decision = { item, index, answer, uid: result.value.uid }
@@ -248,7 +253,12 @@ function decide(open: readonly OpenEvent[], states: readonly BatchResult<UsageSt
   return { moved: moved.sort(byCounter), unmoved }
 }
 
-function moveOf(counters: Map<string, Moved>, appId: string, state: UsageState): Moved | null {
+function moveOf(
+  counters: Map<string, Moved>,
+  appId: string,
+  state: UsageState,
+  recalled: boolean,
+): Moved | null {
   const { entitlement, uid, counter: ref, featureId, basis } = state
   if (entitlement.kind !== 'metered' || uid === null || ref === null) return null
   const { resetPeriod } = entitlement.allowance
@@ -258,7 +268,7 @@ function moveOf(counters: Map<string, Moved>, appId: string, state: UsageState):
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
     const from = state.counted ? state.used : null
-    const move = { key, ref, basis, from, to: state.used, entries: [], receipts: [] }
+    const move = { key, ref, basis, recalled, from, to: state.used, entries: [], receipts: [] }
     counter = { move, state, decisions: [], allowance: entitlement.allowance }
     counters.set(name, counter)
   }

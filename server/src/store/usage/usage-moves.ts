@@ -27,7 +27,7 @@ export interface UserRef {
   readonly version: string
 }
 
-/** What a decision was based on, apart from the counter. It is written only if all of this still holds. */
+/** What a decision was based on, apart from the counter. */
 export interface Basis {
   /** the app's version */
   version: number
@@ -44,6 +44,8 @@ export interface CounterMove {
   ref: CounterRef
   /** null: on another server, where it is not compared */
   basis: Basis | null
+  /** It was decided from memory, so it is made only if its basis still holds. */
+  recalled: boolean
   from: number | null
   to: number
   entries: LedgerEntry[]

@@ -18,10 +18,12 @@ import { parameters, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts
 /** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
 
-// A move is made only if everything it was decided by is unchanged: the app's version, the user's row, the time in which
-// the decision holds, and the counter. Users and counters are found by the position of their row, which saves an index
-// lookup; the key confirms that it is the right row. A move brings its last ledger entry along, nearly always the only
-// one.
+// A move is made only if the counter is unchanged. A move that was decided from memory, or that creates its counter, is
+// made only if the rest of what it was decided by is unchanged too: the app's version, the user's row and the time in which
+// the decision holds. After a read this would be wasted: the read began after the call. `version` is null then.
+//
+// Users and counters are found by the position of their row, which saves an index lookup; the key confirms that it is the
+// right row. A move brings its last ledger entry along, nearly always the only one.
 
 const KEY = ['app_id', 'user_uid', 'feature_id', 'reset_period', 'period_start']
 const KEY_TYPES = ['text', 'bigint', 'text', 'text', 'timestamptz']
@@ -42,9 +44,13 @@ const MOVED = of('m', ['ord', ...KEY, 'action', 'delta', 'becomes'])
  * The moves that are made, as `moved`. What they are based on comes first, so that every statement of the hot paths locks
  * users before counters, as those do who take the tables away (`store/cells/`).
  */
-const moving = (moves: string): string => `valid as materialized (
-  select m.*, ${APP_NOW} as now from ${moves}, app, users u
-  where ${UNCHANGED}
+const moving = (moves: string): string => `given as materialized (
+  select * from ${moves}
+), valid as materialized (
+  select m.*, ${APP_NOW} as now from given m, app, users u
+  where m.version is not null and ${UNCHANGED}
+  union all
+  select m.*, m.since from given m where m.version is null
 ), moved as (
   update usage_counter c set used = m.becomes from valid m
   where ${SAME_COUNTER}
@@ -102,7 +108,7 @@ export async function writeUsage(
   const isNew = ({ move }: { move: CounterMove }) => move.from === null
   const values = [
     ...keyColumns(written),
-    numberArray(written, ({ move }) => basisOf(move).version),
+    numberArray(written, ({ move }) => (move.recalled || move.from === null ? basisOf(move).version : null)),
     textArray(written, ({ move }) => basisOf(move).user.tid),
     textArray(written, ({ move }) => basisOf(move).user.version),
     textArray(written, ({ move }) => timestamp(basisOf(move).since)),
