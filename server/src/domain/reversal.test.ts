@@ -125,4 +125,15 @@ describe('gap: billing, what a refund or a dispute takes back', () => {
     const found = bill.filter(({ id }) => paymentsFor(id, bill, [payment], () => 'starter').length > 0)
     expect(found.map(({ id }) => id)).toEqual([expected])
   })
+
+  it('belongs to the subscription that a dispute ended and to the one restored when it was won', () => {
+    const bill = [
+      { id: 'ended', packageId: 'starter', quantity: 1, startedAt: 100, endedAt: 150 },
+      { id: 'restored', packageId: 'starter', quantity: 1, startedAt: 170, endedAt: null },
+      { id: 'addon', packageId: 'seats', quantity: 1, startedAt: 170, endedAt: null },
+    ]
+    const payment = paid({ paidAt: 99, charged: [{ priceId: 'p_starter', quantity: 1 }] })
+    const found = bill.filter(({ id }) => paymentsFor(id, bill, [payment], () => 'starter').length > 0)
+    expect(found.map(({ id }) => id)).toEqual(['ended', 'restored'])
+  })
 })

@@ -42,7 +42,7 @@ export interface Payment {
   paidAt: number
   /** the paid period; null: a one-off purchase */
   period: { start: number; end: number } | null
-  /** charged items, without credits; missing in rows of earlier versions */
+  /** charged items, without credits; missing if the provider did not report them */
   charged?: { priceId: string; quantity: number }[]
   refunded: number
   /** of the last refund */
@@ -86,7 +86,8 @@ interface OnBill {
 /**
  * The payments for one of the subscriptions on a bill. A plan and its successor or add-ons may share a period; the
  * charged items show which of them a payment was for. If they are unknown, it was for all of them. After a
- * change to another plan and back, it was for the subscription that was live at the time of payment.
+ * change to another plan and back, it was for the subscription that was live at the time of payment. A subscription
+ * that ended because of a dispute and was restored is paid for by the same payment.
  */
 export function paymentsFor(
   subscriptionId: string,
@@ -108,9 +109,19 @@ export function paymentsFor(
     const atPayment = exact.filter((s) =>
       exact.every((other) => other.packageId !== s.packageId || apart(other) >= apart(s)),
     )
-    const paid = [atPayment, ofPackage, running].find((some) => some.length > 0) ?? []
+    const restored = exact.filter((s) => atPayment.some((ended) => isRestored(s, ended, bill)))
+    const paid = [[...atPayment, ...restored], ofPackage, running].find((some) => some.length > 0) ?? []
     return paid.some(({ id }) => id === subscriptionId)
   })
+}
+
+/** Whether it took the place of one that had ended, with no other package in between. */
+function isRestored({ packageId, startedAt }: OnBill, ended: OnBill, bill: readonly OnBill[]): boolean {
+  const { endedAt } = ended
+  if (endedAt === null || packageId !== ended.packageId || startedAt < endedAt) return false
+  return bill.every(
+    (other) => other.packageId === packageId || other.startedAt < endedAt || other.startedAt >= startedAt,
+  )
 }
 
 /** A subscription may be stored only after its payment, or still be paid as it ends. */
