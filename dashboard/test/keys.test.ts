@@ -73,6 +73,63 @@ describe('spec §5: API keys in the dashboard', () => {
   })
 })
 
+describe('gap: scope and expiry of API keys in the dashboard', () => {
+  const keyNamed = async (name: string) => {
+    const { apiKeys } = await dashboard.server.dashboard.data(
+      '{ apiKeys(appId: "default") { name scope expiresAt } }',
+    )
+    return apiKeys.find((key: { name: string }) => key.name === name)
+  }
+
+  it('are chosen for a new key, changed, and explained', async () => {
+    const { page, open } = visit
+    await open('/apps/default/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Meter')
+    expect(await dialog.getByRole('radio', { name: 'All', exact: true }).isChecked()).toBe(true)
+    await dialog.getByText('Check access, record usage and show it.').waitFor()
+    await dialog.getByRole('radio', { name: 'Usage', exact: true }).check()
+    await dialog.getByRole('combobox', { name: 'Expires' }).click()
+    await page.getByRole('option', { name: 'In 30 days' }).click()
+    await dialog.getByText('Requests with the key fail from then on').waitFor()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText(/It works until/).waitFor()
+    // The example is a call that the key may make.
+    const example = page.getByRole('figure', { name: 'A first call with curl' })
+    expect(await example.innerText()).toContain('canUseFeature')
+    const secret = await takeSecret()
+    expect(await answer(secret)).toBe('FORBIDDEN')
+    const made = await keyNamed('Meter')
+    expect(made.scope).toBe('USAGE')
+    const days = (Date.parse(made.expiresAt) - Date.now()) / 86_400_000
+    expect(Math.abs(days - 30)).toBeLessThan(0.1)
+
+    const row = page.getByRole('row').filter({ hasText: 'Meter' })
+    await row.getByText('Usage', { exact: true }).waitFor()
+    await row.getByText(/^Ends /).waitFor()
+    await row.getByRole('button', { name: /^Edit Meter/ }).click()
+    await dialog.getByLabel('Name').fill('Reports')
+    await dialog.getByRole('radio', { name: 'Read', exact: true }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Key saved. The change applies immediately, on every server.').waitFor()
+    expect(await answer(secret)).toBe('answered')
+    expect(await keyNamed('Reports')).toEqual({ ...made, name: 'Reports', scope: 'READ' })
+
+    const edited = page.getByRole('row').filter({ hasText: 'Reports' })
+    await edited.getByRole('button', { name: /^Edit Reports/ }).click()
+    await dialog.getByLabel('Until').fill('2020-01-01T00:00')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('expiresAt must be in the future').waitFor()
+    await dialog.getByRole('combobox', { name: 'Expires' }).click()
+    await page.getByRole('option', { name: 'Never' }).click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await edited.getByText('Active', { exact: true }).waitFor()
+    expect(await keyNamed('Reports')).toMatchObject({ scope: 'READ', expiresAt: null })
+    expect(visit.problems).toEqual([])
+  })
+})
+
 describe('gap: the keys of user tokens in the dashboard', () => {
   const newToken = async (): Promise<string> => {
     const made = await dashboard.server.admin.data('mutation { generateUserToken(userId: "ada") { token } }')

@@ -45,6 +45,7 @@ const PLACES: Record<string, Place> = {
     control: within('Copy a catalogue to Clocked', 'Copy to Clocked'),
   },
   createApiKey: { path: '/apps/default/keys', control: button('New key') },
+  updateApiKey: { path: '/apps/default/keys', control: inTable('API keys', /^Edit /) },
   rotateApiKey: { path: '/apps/default/keys', control: inTable('API keys', /^Rotate /) },
   revokeApiKey: { path: '/apps/default/keys', control: inTable('API keys', /^Revoke /) },
   rotateTokenKey: { path: '/apps/default/keys', control: button('Rotate the token key') },

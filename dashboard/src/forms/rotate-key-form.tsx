@@ -1,6 +1,6 @@
 import { Select, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
@@ -8,7 +8,7 @@ import { useUnsaved } from './unsaved.ts'
 
 const ROTATE = graphql(`
   mutation RotateApiKey($appId: String!, $id: String!, $overlapHours: Int!) {
-    rotateApiKey(appId: $appId, id: $id, overlapHours: $overlapHours) { name secret formerExpiresAt }
+    rotateApiKey(appId: $appId, id: $id, overlapHours: $overlapHours) { name scope secret expiresAt formerExpiresAt }
   }
 `)
 
@@ -23,7 +23,7 @@ const OVERLAPS = [
 interface RotateKeyFormProps {
   appId: string
   apiKey: { id: string; name: string }
-  onDone: (key: { name: string; secret: string; formerExpiresAt: string | null }) => void
+  onDone: (key: NonNullable<ResultOf<typeof ROTATE>['rotateApiKey']>) => void
   onCancel: () => void
 }
 
@@ -41,8 +41,8 @@ export function RotateKeyForm({ appId, apiKey, onDone, onCancel }: RotateKeyForm
       <Stack>
         <FormAlert error={rotate.error} />
         <Text size="sm">
-          “{apiKey.name}” gets a new secret. Both work during the overlap, so nothing breaks while you deploy
-          it.
+          “{apiKey.name}” gets a new secret with the same scope and, if it expires, the same lifetime. Both
+          work during the overlap, so nothing breaks while you deploy it.
         </Text>
         <Select
           label="How long the old secret keeps working"

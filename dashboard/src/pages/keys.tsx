@@ -5,10 +5,12 @@ import { useEffect, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { EditKeyForm } from '../forms/edit-key-form.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { NewKeyForm } from '../forms/new-key-form.tsx'
 import { RevokeKey } from '../forms/revoke-key.tsx'
 import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
+import { scopeLabel } from '../key-scopes.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -29,7 +31,7 @@ import { TokenKeys } from './token-keys.tsx'
 
 const KEYS = graphql(`
   query ApiKeys($appId: String!) {
-    apiKeys(appId: $appId) { id name prefix createdAt revokedAt lastUsedAt expiresAt }
+    apiKeys(appId: $appId) { id name prefix scope createdAt revokedAt lastUsedAt expiresAt }
   }
 `)
 type Key = ResultOf<typeof KEYS>['apiKeys'][number]
@@ -39,7 +41,11 @@ type Filters = { search?: string; show?: 'working' | 'ended'; order?: keyof type
 const ORDERS = { name: 'By name', newest: 'Newest first', used: 'Last used' }
 
 /** The panel above the list. A secret never goes into an address. */
-type Open = { is: 'new' } | { is: 'rotate' | 'revoke'; key: Key } | { is: 'secret'; key: NewSecret } | null
+type Open =
+  | { is: 'new' }
+  | { is: 'edit' | 'rotate' | 'revoke'; key: Key }
+  | { is: 'secret'; key: NewSecret }
+  | null
 
 export function KeysPage() {
   const appId = useAppId()
@@ -131,6 +137,7 @@ export function KeysPage() {
                       </>
                     ),
                   },
+                  { label: 'Scope', cell: ({ scope }) => <Tag>{scopeLabel(scope)}</Tag> },
                   { label: 'State', cell: stateOf },
                   {
                     label: 'Last used',
@@ -143,8 +150,17 @@ export function KeysPage() {
                     hiddenLabel: true,
                     right: true,
                     cell: (key) =>
-                      key.revokedAt === null && (
+                      works(key) && (
                         <RowActions>
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            disabled={!may('updateApiKey')}
+                            aria-label={`Edit ${key.name} ${key.prefix}`}
+                            onClick={() => setOpen({ is: 'edit', key })}
+                          >
+                            Edit
+                          </Button>
                           <Button
                             size="compact-sm"
                             variant="default"
@@ -176,6 +192,9 @@ export function KeysPage() {
       <TokenKeys appId={appId} />
       <FormDialog opened={open?.is === 'new'} onClose={close} title="New API key">
         <NewKeyForm appId={appId} onDone={show} onCancel={close} />
+      </FormDialog>
+      <FormDialog opened={open?.is === 'edit'} onClose={close} title="Edit the key">
+        {open?.is === 'edit' && <EditKeyForm appId={appId} apiKey={open.key} onDone={close} />}
       </FormDialog>
       <FormDialog opened={open?.is === 'rotate'} onClose={close} title="Rotate the key">
         {open?.is === 'rotate' && (

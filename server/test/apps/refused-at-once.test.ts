@@ -159,7 +159,7 @@ describe('gap: refused from the next request on', () => {
 
   it.each([
     [{ kind: 'user', tokenKey: 'any' } as const, BAD_TOKEN],
-    [{ kind: 'app', keyHash: 'any' } as const, BAD_KEY],
+    [{ kind: 'app', keyHash: 'any', scope: 'ALL', required: 'ANY' } as const, BAD_KEY],
     [{ kind: 'member' } as const, ['APP_NOT_FOUND', 'App not found: "gone"']],
   ])('an app that is gone, in words for the caller: $kind', async (actor, [code, message]) => {
     const asking = new AppCache(() => 0).at(pool, { appId: 'gone', actor })

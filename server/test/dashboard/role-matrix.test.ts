@@ -153,6 +153,7 @@ const MUTATIONS: Record<string, string[]> = {
   testProviderAccount: OWNERS,
   undoMigration: EDITORS,
   undoUserImport: EDITORS,
+  updateApiKey: OWNERS,
   updateFeature: EDITORS,
   updatePackage: EDITORS,
   updateUser: EDITORS,

@@ -58,7 +58,16 @@ export const appMutations = {
   },
   createApiKey: {
     args: () => ({ name: 'Key' }),
-    audit: { subjectKind: 'apiKey', before: null, after: { name: 'Key', revokedAt: null } },
+    audit: { subjectKind: 'apiKey', before: null, after: { name: 'Key', scope: 'ALL', revokedAt: null } },
+  },
+  updateApiKey: {
+    after: ['createApiKey'],
+    args: ({ made }) => ({ id: made.createApiKey.id, input: { name: 'Reports', scope: 'READ' } }),
+    audit: {
+      subjectKind: 'apiKey',
+      before: { name: 'Key', scope: 'ALL' },
+      after: { name: 'Reports', scope: 'READ', expiresAt: null },
+    },
   },
   rotateApiKey: {
     after: ['createApiKey'],

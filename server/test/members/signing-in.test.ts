@@ -19,6 +19,7 @@ const SIGN_IN =
   'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }'
 const CALLS = exampleCalls(dashboardSchema(), {
   to: '2030-01-01T00:00:00Z',
+  expiresAt: '2099-01-01T00:00:00Z',
   origins: ['https://www.example.com'],
   id: '1',
   email: 'somebody@example.com',

@@ -132,6 +132,14 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   moveRecentUsage: (db, app) => moveRecentUsage(db, app, 'ann', 'anna'),
   readChecklist: (db, app) => readChecklist(db, app),
   revokeApiKey: (db, app) => keys.revokeApiKey(db, app, 'key'),
+  changeApiKey: (db, app) =>
+    keys.changeApiKey(db, app, {
+      id: 'key',
+      name: 'Other',
+      scope: 'READ',
+      expiresAt: null,
+      lifetimeMs: null,
+    }),
   listApiKeys: (db, app) => keys.listApiKeys(db, app),
   countGoodApiKeys: (db, app) => keys.countGoodApiKeys(db, app),
   lockGoodApiKey: (db, app) => keys.lockGoodApiKey(db, app, 'key'),

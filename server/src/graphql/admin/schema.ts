@@ -1,6 +1,8 @@
 import type { GraphQLSchema } from 'graphql'
-import { ADMIN_MUTATIONS, ADMIN_QUERIES } from '../../operations/registry/registry.ts'
-import { checkOperations, wrapOperations } from '../engine/operations.ts'
+import { type RequiredScope, scopeIncludes } from '../../domain/api-key-scope.ts'
+import { confirmScope } from '../../operations/apps/callers.ts'
+import { ADMIN_MUTATIONS, ADMIN_QUERIES, REQUIRED_SCOPES } from '../../operations/registry/registry.ts'
+import { wrapOperations } from '../engine/operations.ts'
 import { acceptQuotedEnums, builtOnce, newBuilder, nullableOperations } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
 import { defineAdminLifecycle } from './lifecycle.ts'
@@ -18,9 +20,29 @@ export function buildAdminSchema(): GraphQLSchema {
   defineAdminMutations(builder, types)
   defineAdminLifecycle(builder, types)
   const schema = nullableOperations(acceptQuotedEnums(builder.toSchema()))
-  checkOperations(schema.getQueryType(), ADMIN_QUERIES)
+  wrapOperations(schema.getQueryType(), ADMIN_QUERIES, (name, _args, context: AdminContext, resolve) =>
+    scoped(REQUIRED_SCOPES[name], context, resolve),
+  )
   wrapOperations(schema.getMutationType(), ADMIN_MUTATIONS, (name, args, context: AdminContext, resolve) =>
-    resolve({ ...context, mutation: { name, args } }),
+    scoped(REQUIRED_SCOPES[name], { ...context, mutation: { name, args } }, resolve),
   )
   return schema
+}
+
+/**
+ * The scope of an API key is checked here, before the operation, and again wherever the operation checks that the key is
+ * still valid: the scope known here may be outdated. Members have a role instead; for-members.ts checks it.
+ */
+function scoped(
+  required: RequiredScope,
+  context: AdminContext,
+  resolve: (context: AdminContext) => unknown,
+): unknown {
+  const { service, caller } = context
+  const { appId, actor } = caller
+  if (actor.kind === 'member') return resolve(context)
+  const holder = { appId, actor: { ...actor, required } }
+  const next = { ...context, caller: holder }
+  if (scopeIncludes(actor.scope, required)) return resolve(next)
+  return confirmScope(service, holder).then(() => resolve(next))
 }

@@ -1,4 +1,5 @@
 import { acceptQuotedEnums, builtOnce, newBuilder, nullableOperations } from '../types/builder.ts'
+import { defineApiKeys } from './api-keys.ts'
 import { defineApps } from './apps.ts'
 import { defineArchiving } from './archiving.ts'
 import { defineAudit } from './audit.ts'
@@ -25,6 +26,7 @@ import { defineVersions } from './versions.ts'
 const AREAS = [
   defineMembers,
   defineApps,
+  defineApiKeys,
   defineTokenKeys,
   defineCatalogue,
   defineFeatures,

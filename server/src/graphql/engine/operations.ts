@@ -4,7 +4,7 @@ import type { Args } from '../../operations/registry/entry.ts'
 type RootType = GraphQLObjectType | null | undefined
 
 /** A schema must define the operations that the registry lists for it, and no others. */
-export function checkOperations(type: RootType, names: readonly string[]): void {
+function checkOperations(type: RootType, names: readonly string[]): void {
   const fields = type?.getFields() ?? {}
   const undefinedNames = names.filter((name) => !fields[name])
   const unlisted = Object.keys(fields).filter((name) => !names.includes(name))

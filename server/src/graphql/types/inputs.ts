@@ -1,3 +1,4 @@
+import type { ApiKeyScope } from '../../domain/api-key-scope.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
@@ -7,6 +8,7 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { timeOf } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { User } from '../../domain/user.ts'
+import type { NewApiKey } from '../../operations/apps/api-keys.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
 import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
@@ -140,17 +142,38 @@ export function newOverride(input: {
     limit: input.limit ?? null,
     overageEnabled: input.overageEnabled ?? null,
     resetPeriod: input.resetPeriod ?? null,
-    expiresAt: typeof input.expiresAt === 'string' ? timeOf('expiresAt', input.expiresAt) : null,
+    expiresAt: expiryOf(input),
     reason: input.reason ?? null,
   }
 }
+
+interface ApiKeyInput {
+  name?: Maybe<string>
+  scope?: Maybe<ApiKeyScope>
+  expiresAt?: Maybe<string>
+}
+
+export function newApiKey(input: ApiKeyInput & { name: string }): NewApiKey {
+  return { name: input.name, scope: input.scope ?? 'ALL', expiresAt: expiryOf(input) }
+}
+
+export function apiKeyChange(input: ApiKeyInput): Partial<NewApiKey> {
+  return {
+    ...(input.name !== undefined && { name: required('name', input.name) }),
+    ...(input.scope !== undefined && { scope: required('scope', input.scope) }),
+    ...(input.expiresAt !== undefined && { expiresAt: expiryOf(input) }),
+  }
+}
+
+const expiryOf = ({ expiresAt }: { expiresAt?: Maybe<string> }): number | null =>
+  typeof expiresAt === 'string' ? timeOf('expiresAt', expiresAt) : null
 
 /** Metadata is replaced as a whole; null clears it. */
 function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?: JsonObject } {
   return metadata === undefined ? {} : { metadata: metadata ?? {} }
 }
 
-function required(field: string, value: string | null): string {
+function required<T>(field: string, value: T | null): T {
   if (value === null) throw badUserInput(`${field} must not be null`, field)
   return value
 }

@@ -7,6 +7,11 @@ export function callerWithKey({ apps, pool }: Service, keyHash: string): Promise
   return apps.authenticate(pool, keyHash)
 }
 
+/** Reads the current scope of the caller's key, which may have been changed since, and throws if it does not suffice. */
+export async function confirmScope({ apps, pool }: Service, caller: AppCaller): Promise<void> {
+  await apps.at(pool, caller)
+}
+
 /** Whether pages of this origin may use the client API of some app. */
 export function isOriginOfAnyApp({ pool }: Service, origin: string): Promise<boolean> {
   return store.isOriginOfAnyApp(pool, origin)

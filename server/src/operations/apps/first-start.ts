@@ -5,7 +5,7 @@ import { transaction } from '../../store/connection/database.ts'
 import { hasMembers } from '../../store/members/members.ts'
 import type { Service } from '../call/service.ts'
 import { createOwner, ownerToken } from '../members/sign-in.ts'
-import { keptOf, newSecret } from './api-keys.ts'
+import { keptOf, newSecret, UNLIMITED } from './api-keys.ts'
 
 export const DEFAULT_APP = 'default'
 
@@ -59,8 +59,8 @@ export async function firstSecrets(service: Pick<Service, 'pool' | 'keyring'>): 
   const apiKey = await transaction(service.pool, async (tx) => {
     await lockApp(tx, DEFAULT_APP)
     if (await hasApiKeys(tx, DEFAULT_APP)) return null
-    const { secret, ...kept } = newSecret()
-    await insertApiKey(tx, DEFAULT_APP, { id: 'first', name: 'First key', ...kept })
+    const { secret, ...kept } = newSecret('live')
+    await insertApiKey(tx, DEFAULT_APP, { id: 'first', name: 'First key', ...UNLIMITED, ...kept })
     await bumpVersion(tx, DEFAULT_APP)
     return secret
   })

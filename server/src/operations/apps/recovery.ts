@@ -10,7 +10,7 @@ import type { HomeDb } from '../../store/connection/places.ts'
 import { listMembers, lockMembers, type Member } from '../../store/members/members.ts'
 import type { Service } from '../call/service.ts'
 import { newPasswordReset, type PasswordResetLink } from '../members/password-resets.ts'
-import { newSecret } from './api-keys.ts'
+import { keyKind, newSecret, UNLIMITED } from './api-keys.ts'
 import { DEFAULT_APP, type FirstStart, firstSecrets } from './first-start.ts'
 
 /** Options of the command line for operators who lost a key or a password. */
@@ -50,12 +50,13 @@ export async function secretsFor(
 }
 
 async function newKey(tx: HomeDb, appId: string): Promise<{ appId: string; secret: string }> {
-  if (!isIdentifier(appId) || !(await lockApp(tx, appId))) {
+  const app = isIdentifier(appId) ? await lockApp(tx, appId) : null
+  if (!app) {
     const known = (await listApps(tx)).slice(0, 20).map(({ id }) => id)
     throw new StartError(`The app ${quote(appId)} does not exist. Existing apps: ${known.join(', ')}.`)
   }
-  const { secret, ...kept } = newSecret()
-  const key = { id: `key_${randomUUID()}`, name: 'From the command line', ...kept }
+  const { secret, ...kept } = newSecret(keyKind(app))
+  const key = { id: `key_${randomUUID()}`, name: 'From the command line', ...UNLIMITED, ...kept }
   await insertApiKey(tx, appId, key)
   await bumpVersion(tx, appId)
   await note(tx, appId, 'createApiKey', 'apiKey', key.id)

@@ -1,4 +1,4 @@
-import type { Moment } from '../../store/apps/app-cache.ts'
+import type { KeyHolder, Moment } from '../../store/apps/app-cache.ts'
 import type { Member } from '../../store/members/members.ts'
 import type { Args } from '../registry/entry.ts'
 import type { MutationName } from '../registry/registry.ts'
@@ -11,10 +11,8 @@ export interface RunningMutation {
   args: Args
 }
 
-/** An application's backend, authenticated by an API key (its hash in hex). */
-export interface AppActor {
-  kind: 'app'
-  keyHash: string
+/** An application's backend, authenticated by an API key. */
+export interface AppActor extends KeyHolder {
   mutation?: RunningMutation | undefined
 }
 

@@ -51,6 +51,12 @@ export const appMutations = {
     subject: { kind: 'apiKey', id: byResult },
     sentence: 'created the API key {key}',
   },
+  updateApiKey: {
+    dashboard: true,
+    role: 'OWNER',
+    subject: { kind: 'apiKey', id: byId },
+    sentence: 'changed the API key {key}',
+  },
   rotateApiKey: {
     dashboard: true,
     role: 'OWNER',

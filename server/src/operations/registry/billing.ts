@@ -123,6 +123,7 @@ export const billingMutations = {
   },
   generateSubscriptionLink: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',

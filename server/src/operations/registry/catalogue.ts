@@ -1,18 +1,18 @@
 import { archived, by, byId, byInput, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
 
 export const catalogueQueries = {
-  feature: { admin: true, dashboard: true, role: 'VIEWER' },
-  features: { admin: true, dashboard: true, role: 'VIEWER' },
+  feature: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  features: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   featureUse: { dashboard: true, role: 'VIEWER', replica: true },
   featurePackages: { dashboard: true, role: 'VIEWER', replica: true },
   featureUsers: { dashboard: true, role: 'VIEWER', replica: true },
-  package: { admin: true, dashboard: true, role: 'VIEWER' },
-  packages: { admin: true, dashboard: true, role: 'VIEWER' },
+  package: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  packages: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   packageUse: { dashboard: true, role: 'VIEWER', replica: true },
   packageVersions: { dashboard: true, role: 'VIEWER', replica: true },
   publishPreview: { dashboard: true, role: 'VIEWER', replica: true },
   publishTouched: { dashboard: true, role: 'VIEWER', replica: true },
-  migration: { admin: true, dashboard: true, role: 'VIEWER' },
+  migration: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   migrationPreview: { dashboard: true, role: 'VIEWER', replica: true },
   catalogueDiff: { dashboard: true, role: 'VIEWER', replica: true },
 } as const satisfies Record<string, QueryEntry>
@@ -20,6 +20,7 @@ export const catalogueQueries = {
 export const catalogueMutations = {
   createFeature: {
     admin: true,
+    scope: 'CATALOGUE',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -28,6 +29,7 @@ export const catalogueMutations = {
   },
   updateFeature: {
     admin: true,
+    scope: 'CATALOGUE',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -48,6 +50,7 @@ export const catalogueMutations = {
   },
   createPackage: {
     admin: true,
+    scope: 'CATALOGUE',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -56,6 +59,7 @@ export const catalogueMutations = {
   },
   updatePackage: {
     admin: true,
+    scope: 'CATALOGUE',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -96,6 +100,7 @@ export const catalogueMutations = {
   },
   migrateSubscriptions: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -105,6 +110,7 @@ export const catalogueMutations = {
   },
   undoMigration: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'migration', id: byId },

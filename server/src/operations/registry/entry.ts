@@ -1,17 +1,28 @@
+import type { RequiredScope } from '../../domain/api-key-scope.ts'
 import type { Role } from '../../domain/role.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import type { SubjectKind } from '../../store/audit/snapshots.ts'
 
-interface Access {
-  /** Part of the Admin API, where a mutation takes an Idempotency-Key. */
-  admin?: true
+type Access = {
   /** Part of the dashboard's API. FILE: a file that the dashboard uploads or downloads at its own path. */
   dashboard?: true | 'FILE'
   /** The lowest role that may run it in the dashboard or its GraphiQL. VISITOR: no sign-in needed. */
   role: Role | 'VISITOR'
+} & (ForKeys | NotForKeys)
+
+interface ForKeys {
+  /** Part of the Admin API, where a mutation takes an Idempotency-Key. */
+  admin: true
+  /** The scope that an API key needs for it; ANY: every key has it. */
+  scope: RequiredScope
 }
 
-export interface QueryEntry extends Access {
+interface NotForKeys {
+  admin?: never
+  scope?: never
+}
+
+export type QueryEntry = Access & {
   /** A list or figure that reads much of the database. It may run on a replica, so it must not write. */
   replica?: true
 }

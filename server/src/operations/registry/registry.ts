@@ -1,3 +1,4 @@
+import type { RequiredScope } from '../../domain/api-key-scope.ts'
 import { appMutations, appQueries } from './apps.ts'
 import { billingEvents, billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
@@ -46,6 +47,13 @@ export type AdminMutation = NamesWith<typeof mutations, { admin: true }>
 export type DashboardQuery = NamesWith<typeof queries, { dashboard: true }>
 export type DashboardMutation = NamesWith<typeof mutations, { dashboard: true }>
 export type DashboardFile = NamesWith<typeof mutations, { dashboard: 'FILE' }>
+
+/** What each operation of the Admin API requires of an API key. */
+export const REQUIRED_SCOPES = Object.fromEntries(
+  Object.entries({ ...queries, ...mutations }).flatMap(([name, entry]) =>
+    'scope' in entry ? [[name, entry.scope]] : [],
+  ),
+) as Readonly<Record<AdminQuery | AdminMutation, RequiredScope>>
 
 const namesOf = <Name extends string>(entries: Record<Name, unknown>) => Object.keys(entries) as Name[]
 

@@ -1,14 +1,15 @@
 import { by, byId, type MutationEntry, type QueryEntry } from './entry.ts'
 
 export const subscriptionQueries = {
-  subscription: { admin: true, dashboard: true, role: 'VIEWER' },
-  subscriptions: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
+  subscription: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  subscriptions: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
   changePreview: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 export const subscriptionMutations = {
   subscribe: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -17,6 +18,7 @@ export const subscriptionMutations = {
   },
   cancelSubscription: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },
@@ -24,6 +26,7 @@ export const subscriptionMutations = {
   },
   keepSubscription: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },
@@ -31,6 +34,7 @@ export const subscriptionMutations = {
   },
   changeSubscription: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -39,6 +43,7 @@ export const subscriptionMutations = {
   },
   cancelScheduledChange: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscriptions', id: by('userId') },
@@ -46,6 +51,7 @@ export const subscriptionMutations = {
   },
   startTrial: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -54,6 +60,7 @@ export const subscriptionMutations = {
   },
   extendTrial: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },

@@ -1,17 +1,17 @@
 import { by, byCurrentId, byId, byInput, type MutationEntry, none, type QueryEntry } from './entry.ts'
 
 export const userQueries = {
-  user: { admin: true, dashboard: true, role: 'VIEWER' },
-  users: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
-  exportUser: { admin: true, dashboard: true, role: 'VIEWER', replica: true },
+  user: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  users: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
+  exportUser: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
   userDeletion: { dashboard: true, role: 'VIEWER', replica: true },
-  canUseFeature: { admin: true, role: 'VIEWER' },
-  canUseFeatures: { admin: true, role: 'VIEWER' },
+  canUseFeature: { admin: true, scope: 'ANY', role: 'VIEWER' },
+  canUseFeatures: { admin: true, scope: 'ANY', role: 'VIEWER' },
   explain: { dashboard: true, role: 'VIEWER' },
   grantedFeatures: { dashboard: true, role: 'VIEWER' },
-  showUsage: { admin: true, dashboard: true, role: 'VIEWER' },
+  showUsage: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
   ledger: { dashboard: true, role: 'VIEWER', replica: true },
-  overrides: { admin: true, dashboard: true, role: 'VIEWER' },
+  overrides: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   featureOverrides: { dashboard: true, role: 'VIEWER', replica: true },
   userImport: { dashboard: true, role: 'VIEWER' },
   userImports: { dashboard: true, role: 'VIEWER', replica: true },
@@ -21,6 +21,7 @@ export const userQueries = {
 export const userMutations = {
   createUser: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -29,6 +30,7 @@ export const userMutations = {
   },
   updateUser: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'user', id: byCurrentId },
@@ -36,6 +38,7 @@ export const userMutations = {
   },
   deleteUser: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     // The id is not kept: it is part of the deleted data.
@@ -44,6 +47,7 @@ export const userMutations = {
   },
   generateUserToken: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     // A token changes nothing, and an application may create one for every page view.
@@ -53,6 +57,7 @@ export const userMutations = {
   },
   recordUsage: {
     admin: true,
+    scope: 'USAGE',
     dashboard: true,
     role: 'EDITOR',
     // Usage that an application records is in the ledger.
@@ -61,9 +66,10 @@ export const userMutations = {
     sentence: 'recorded usage of the user {user}',
   },
   // Each record that a member makes has an entry of recordUsage.
-  recordUsages: { admin: true, role: 'EDITOR', subject: null },
+  recordUsages: { admin: true, scope: 'USAGE', role: 'EDITOR', subject: null },
   setOverride: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -72,6 +78,7 @@ export const userMutations = {
   },
   removeOverride: {
     admin: true,
+    scope: 'ALL',
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'overrides', id: by('userId') },

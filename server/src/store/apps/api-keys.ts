@@ -1,31 +1,71 @@
+import type { ApiKeyScope } from '../../domain/api-key-scope.ts'
+import { timestampOrNull } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 export interface ApiKeyRow {
   id: string
   name: string
   prefix: string
+  scope: ApiKeyScope
   createdAt: number
   revokedAt: number | null
   lastUsedAt: number | null
-  /** replaced by another key; works until then */
+  /** its expiry, or the end of its overlap with the key that replaced it; null: no end */
   expiresAt: number | null
+  /** from the moment its expiry was set, which a replacement does not change */
+  lifetimeMs: number | null
 }
 
-const SELECT = `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt",
-  last_used_at as "lastUsedAt", expires_at as "expiresAt" from api_key`
+const SELECT = `select id, name, prefix, scope, created_at as "createdAt", revoked_at as "revokedAt",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", lifetime_ms as "lifetimeMs" from api_key`
+
+type NewApiKey = Pick<ApiKeyRow, 'id' | 'name' | 'prefix'> & { hash: Buffer }
 
 export async function insertApiKey(
   db: HomeDb,
   appId: string,
-  key: { id: string; name: string; prefix: string; hash: Buffer },
+  key: NewApiKey & Pick<ApiKeyRow, 'scope' | 'expiresAt' | 'lifetimeMs'>,
 ): Promise<void> {
-  await db.query(`insert into api_key (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)`, [
-    appId,
-    key.id,
-    key.name,
-    key.prefix,
-    key.hash,
-  ])
+  await db.query(
+    `insert into api_key (app_id, id, name, prefix, hash, scope, expires_at, lifetime_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      appId,
+      key.id,
+      key.name,
+      key.prefix,
+      key.hash,
+      key.scope,
+      timestampOrNull(key.expiresAt),
+      key.lifetimeMs,
+    ],
+  )
+}
+
+/** What an owner may change of a key. */
+export async function changeApiKey(
+  db: HomeDb,
+  appId: string,
+  {
+    id,
+    name,
+    scope,
+    expiresAt,
+    lifetimeMs,
+  }: Pick<ApiKeyRow, 'id' | 'name' | 'scope' | 'expiresAt' | 'lifetimeMs'>,
+): Promise<void> {
+  await db.query(
+    `update api_key set name = $3, scope = $4, expires_at = $5, lifetime_ms = $6 where app_id = $1 and id = $2`,
+    [appId, id, name, scope, timestampOrNull(expiresAt), lifetimeMs],
+  )
+}
+
+/** The database's time, by which keys expire, also those of an app with a test clock. */
+export async function realTime(db: HomeDb): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(
+    `select date_trunc('milliseconds', statement_timestamp()) as now`,
+  )
+  return (rows[0] as { now: number }).now
 }
 
 /** False when there is no such key. Revoking twice is harmless. */
@@ -89,13 +129,17 @@ export async function noteKeyUse(
   )
 }
 
-/** The app that the key with this hash belongs to. */
-export async function findAppByKey(db: HomeDb, hash: Buffer): Promise<string | null> {
-  const { rows } = await db.query<{ app_id: string }>(
-    `select app_id from api_key where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+/** The app that the working key with this hash belongs to, and its scope. */
+export async function findAppByKey(
+  db: HomeDb,
+  hash: Buffer,
+): Promise<{ appId: string; scope: ApiKeyScope } | null> {
+  const { rows } = await db.query<{ appId: string; scope: ApiKeyScope }>(
+    `select app_id as "appId", scope from api_key
+     where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hash],
   )
-  return rows[0]?.app_id ?? null
+  return rows[0] ?? null
 }
 
 export async function hasApiKeys(db: HomeDb, appId: string): Promise<boolean> {
@@ -106,16 +150,12 @@ export async function hasApiKeys(db: HomeDb, appId: string): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Gives the key with this id a new secret, which works whatever became of the one before. */
-export async function replaceApiKey(
-  db: HomeDb,
-  appId: string,
-  key: { id: string; name: string; prefix: string; hash: Buffer },
-): Promise<void> {
+/** Gives the key with this id a new secret, which may do everything, whatever became of the one before. */
+export async function replaceApiKey(db: HomeDb, appId: string, key: NewApiKey): Promise<void> {
   await db.query(
     `insert into api_key (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)
      on conflict (app_id, id) do update set prefix = excluded.prefix, hash = excluded.hash, revoked_at = null,
-       expires_at = null`,
+       expires_at = null, lifetime_ms = null, scope = 'ALL'`,
     [appId, key.id, key.name, key.prefix, key.hash],
   )
 }

@@ -1,8 +1,14 @@
 import { LRUCache } from 'lru-cache'
+import {
+  type ApiKeyScope,
+  outOfScope,
+  type RequiredScope,
+  scopeIncludes,
+} from '../../domain/api-key-scope.ts'
 import type { Monotonic } from '../../domain/clocks.ts'
 import { appNotFound, invalidToken, type TollgateError, unauthenticated } from '../../domain/errors.ts'
 import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../../domain/limits.ts'
-import { type LoadedApp, loadApp } from '../catalogue/catalogue.ts'
+import { type LoadedApp, type LoadedKey, loadApp } from '../catalogue/catalogue.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
@@ -19,18 +25,25 @@ export interface Moment {
   now: number
 }
 
-/** The caller and the credential: an app by one of its keys (the hash in hex), a user by a token that a key signed. */
+/** An application's backend, with one of its app's keys. */
+export interface KeyHolder {
+  kind: 'app'
+  /** hash of the key in hex */
+  keyHash: string
+  /** as last read */
+  scope: ApiKeyScope
+  /** what the operation requires of the key; ANY until the operation is known */
+  required: RequiredScope
+}
+
+/** The caller and the credential: an app by one of its keys, a user by a token that a key signed. */
 export interface Caller {
   appId: string
-  actor:
-    | { kind: 'app'; keyHash: string }
-    | { kind: 'user'; tokenKey: string }
-    | { kind: 'member' }
-    | { kind: 'service' }
+  actor: KeyHolder | { kind: 'user'; tokenKey: string } | { kind: 'member' } | { kind: 'service' }
 }
 
 export interface AppCaller extends Caller {
-  actor: { kind: 'app'; keyHash: string }
+  actor: KeyHolder
 }
 
 /** For a caller whose app is gone, or whose key or token is no longer valid. */
@@ -76,12 +89,12 @@ export class AppCache {
     if (known) return known
     const confirmedAt = this.#monotonic()
     const generation = this.#generation
-    const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
-    if (appId === null) {
+    const found = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
+    if (!found) {
       this.#keys.delete(keyHash)
       return null
     }
-    const caller: AppCaller = { appId, actor: { kind: 'app', keyHash } }
+    const caller = keyHolder(found.appId, keyHash, found.scope)
     this.#keys.set(keyHash, { caller, confirmedAt, generation })
     return caller
   }
@@ -98,7 +111,7 @@ export class AppCache {
     this.#generation++
   }
 
-  /** The caller's app now. Rejects a key that has been revoked since. */
+  /** The caller's app now. Rejects a key that has been revoked since, or whose scope no longer includes the operation. */
   async at(db: HomeDb, caller: Caller): Promise<Moment> {
     const { rows } = await db.query<{ version: number; now: number }>({
       name: 'app-moment',
@@ -146,20 +159,41 @@ export class AppCache {
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
-  /** Rejects a key that is not a valid one of the app, and a token whose key was revoked. */
+  /** Rejects a key that is not a valid one of the app or lacks the scope, and a token whose key was revoked. */
   admit(caller: Caller, app: CachedApp): CachedApp {
-    if (!this.admits(caller, app)) {
-      if (caller.actor.kind === 'app') this.#keys.delete(caller.actor.keyHash)
-      throw refusalOf(caller)
-    }
-    this.confirm(caller)
+    const { appId, actor } = caller
+    if (actor.kind === 'app') this.#admitKey(appId, actor, app)
+    else if (!this.admits(caller, app)) throw refusalOf(caller)
     return app
   }
 
-  /** Whether the caller's key or token is valid for the app, if the app is still as it was read. */
+  #admitKey(appId: string, actor: KeyHolder, app: CachedApp): void {
+    const { keyHash, required } = actor
+    const key = this.#validKey(actor, app)
+    if (!key) {
+      this.#keys.delete(keyHash)
+      throw unauthenticated()
+    }
+    const known = this.#keys.get(keyHash)
+    if (known) {
+      // The scope was changed: the next request starts from the new one.
+      if (key.scope !== actor.scope) known.caller = keyHolder(appId, keyHash, key.scope)
+      known.confirmedAt = this.#monotonic()
+    }
+    if (!scopeIncludes(key.scope, required)) throw outOfScope(key.scope, required)
+  }
+
+  /** Whether the caller's key or token is valid for the call, if the app is still as it was read. */
   admits({ actor }: Caller, app: CachedApp): boolean {
     if (actor.kind === 'user') return !app.revokedTokenKeys.has(actor.tokenKey)
-    return actor.kind !== 'app' || this.#monotonic() < app.askedAt + (app.keys.get(actor.keyHash) ?? 0)
+    if (actor.kind !== 'app') return true
+    const key = this.#validKey(actor, app)
+    return key !== null && scopeIncludes(key.scope, actor.required)
+  }
+
+  #validKey({ keyHash }: KeyHolder, app: CachedApp): LoadedKey | null {
+    const key = app.keys.get(keyHash)
+    return key && this.#monotonic() < app.askedAt + key.left ? key : null
   }
 
   /** Notes that the database has just confirmed the app by which the caller was admitted. */
@@ -168,3 +202,8 @@ export class AppCache {
     if (known) known.confirmedAt = this.#monotonic()
   }
 }
+
+const keyHolder = (appId: string, keyHash: string, scope: ApiKeyScope): AppCaller => ({
+  appId,
+  actor: { kind: 'app', keyHash, scope, required: 'ANY' },
+})

@@ -8,7 +8,7 @@ const SNAPSHOTS = {
   app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays",
       access_after_refund as "accessAfterRefund", archived_at as "archivedAt", deleting_since as "deletingSince"
     from app where id = $2 and $1 = $1`,
-  apiKey: `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
+  apiKey: `select id, name, prefix, scope, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
     from api_key where app_id = $1 and id = $2`,
   tokenKey: `select id, algorithm, created_at as "createdAt", retired_at as "retiredAt", revoked_at as "revokedAt"
     from token_key where app_id = $1 and id = $2`,

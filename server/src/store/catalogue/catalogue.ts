@@ -1,3 +1,4 @@
+import type { ApiKeyScope } from '../../domain/api-key-scope.ts'
 import {
   buildCatalogue,
   type Catalogue,
@@ -9,8 +10,8 @@ import type { HomeDb, PlaceLayout } from '../connection/places.ts'
 export interface LoadedApp {
   version: number
   catalogue: Catalogue
-  /** Hashes, in hex, of the valid API keys, with their remaining milliseconds when read. */
-  keys: ReadonlyMap<string, number>
+  /** The valid API keys by their hash in hex. */
+  keys: ReadonlyMap<string, LoadedKey>
   /** Ids of keys whose user tokens are rejected. */
   revokedTokenKeys: ReadonlySet<string>
   /** The origins whose pages may use the client API. */
@@ -22,6 +23,12 @@ export interface LoadedApp {
   layout: PlaceLayout | null
 }
 
+export interface LoadedKey {
+  /** milliseconds, when it was read; infinite: no end */
+  left: number
+  scope: ApiKeyScope
+}
+
 type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
   updatedAt: string
   entries: (Omit<PackageContent['entries'][number], 'at'> & { at: string })[]
@@ -30,7 +37,7 @@ type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
 interface Row {
   version: number
   /** with the milliseconds left, by the database's time; null: no end */
-  keys: { hash: string; left: number | null }[]
+  keys: { hash: string; left: number | null; scope: ApiKeyScope }[]
   revokedTokenKeys: string[]
   origins: string[]
   archived: boolean
@@ -64,7 +71,7 @@ export async function loadApp(db: HomeDb, appId: string): Promise<LoadedApp | nu
 select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
   (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
      'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as layout,
-  (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
+  (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'), 'scope', scope,
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
   (select coalesce(json_agg(id), '[]') from token_key where app_id = app.id and revoked_at is not null)
@@ -94,7 +101,7 @@ from app where id = $1 and deleting_since is null`,
   if (row.layout) await db.places.refreshIfChanged(row.layout)
   return {
     version: row.version,
-    keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
+    keys: new Map(row.keys.map(({ hash, left, scope }) => [hash, { left: left ?? Infinity, scope }])),
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
     archived: row.archived,
