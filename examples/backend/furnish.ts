@@ -4,7 +4,7 @@ import { type Result, Tollgate } from '@tollgate/sdk/node'
 /** Nobody else's: somebody who has a plan already cannot get this one too. */
 export const USER = 'example-user'
 const PACKAGE = 'example'
-const SERVICE = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
+export const SERVICE = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
 const PAGE_ORIGIN = process.env.PAGE_ORIGIN ?? 'http://127.0.0.1:5173'
 
 /** Makes what the example needs, and leaves alone what is there: five summaries a month for one user. */

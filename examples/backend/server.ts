@@ -2,9 +2,18 @@
 import { serve } from '@hono/node-server'
 import { Tollgate } from '@tollgate/sdk/node'
 import { Hono } from 'hono'
-import { furnish, USER } from './furnish.ts'
+import { furnish, SERVICE, USER } from './furnish.ts'
 
-await furnish()
+if (!process.env.TOLLGATE_API_KEY) {
+  console.error(
+    'Set TOLLGATE_API_KEY to an API key of the app "default", and TOLLGATE_URL if the service is not at http://127.0.0.1:4000. The first start of Tollgate prints both; npm start -- --new-key prints another key.',
+  )
+  process.exit(1)
+}
+await furnish().catch((error: Error) => {
+  console.error(`The example could not be set up at ${SERVICE}: ${error.message}`)
+  process.exit(1)
+})
 
 const tollgate = new Tollgate({
   onError: (error) => console.error(`Tollgate: ${error.message}`),

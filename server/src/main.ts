@@ -3,12 +3,12 @@ import type { Logger } from 'pino'
 import { StartError } from './domain/errors.ts'
 import { noteServerUrl } from './embedded-postgres/server-url.ts'
 import { NO_RECOVERY, type RecoveryOptions } from './operations/apps/recovery.ts'
-import { startService, urlOf } from './service.ts'
-import { readRecoveryOptions, USAGE } from './settings/command-line.ts'
+import { startService } from './service.ts'
+import { readRecoveryOptions, startHelp } from './settings/command-line.ts'
 import { readConfig } from './settings/config.ts'
 import { misspelt } from './settings/unknown-settings.ts'
 import { openLog } from './start/log.ts'
-import { checkPort } from './start/port.ts'
+import { checkPort, urlOf } from './start/port.ts'
 import { type RunningService, recoverBesideRunning } from './start/running-service.ts'
 import { shownOnce, welcome } from './start/welcome.ts'
 import { startWorkers, type WorkerFailed, type WorkerReady } from './start/workers.ts'
@@ -18,7 +18,7 @@ const clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
 
 try {
   const recovery = cluster.isWorker ? NO_RECOVERY : readRecoveryOptions(process.argv.slice(2))
-  if (recovery === null) process.stdout.write(`${USAGE}\n`)
+  if (recovery === null) process.stdout.write(`${startHelp()}\n`)
   else if (!(await recoveredBesideRunning(recovery))) await serve(recovery)
 } catch (error) {
   const known = error instanceof StartError ? error : startProblem(error, 'DATABASE_URL')

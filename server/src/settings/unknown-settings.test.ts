@@ -40,6 +40,8 @@ it('nothing is said of settings, of other programs, or of what others set for us
     DATABASE_URI: 'postgres://the-other-one-is-set',
     TOLLGATE_OWNER_TOKEN: 'printed-by-the-first-start',
     TOLLGATE_URL: 'http://127.0.0.1:4000',
+    TOLLGATE_EMAIL: 'ada@example.com',
+    TOLLGATE_PASSWORD: 'of the command line',
     TOLLGATE_SERVICE_HOST: '10.0.0.1',
     TOLLGATE_SERVICE_PORT: '4000',
     TOLLGATE_PORT: 'tcp://10.0.0.1:4000',

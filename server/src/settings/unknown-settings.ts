@@ -2,9 +2,9 @@ import { readConfig } from './config.ts'
 
 type Env = Record<string, string | undefined>
 
-/** Used by other programs of this repository, or printed by the first start to be pasted into a shell. */
+/** Read by other commands and programs of this repository, or printed by the first start to be pasted into a shell. */
 const NOT_OURS =
-  /^TOLLGATE_(URL|OWNER_TOKEN|PICTURES|HISTORIES|CHANGES|CHROMIUM|PID|STRIPE_TEST_KEY|TEST_\w+)$/
+  /^TOLLGATE_(URL|EMAIL|PASSWORD|OWNER_TOKEN|PICTURES|HISTORIES|CHANGES|CHROMIUM|PID|STRIPE_TEST_KEY|TEST_\w+)$/
 /** Kubernetes and Docker set these for a service called tollgate. */
 const LINKED = /^TOLLGATE_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_\w+)$/
 
@@ -42,7 +42,7 @@ function nearestTo(name: string, known: readonly string[]): { setting: string; s
 }
 
 /** The names that `readConfig` reads. */
-function settingNames(): string[] {
+export function settingNames(): string[] {
   const names = new Set<string>()
   readConfig(
     new Proxy<Env>(

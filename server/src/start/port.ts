@@ -27,3 +27,11 @@ export function cannotListen(error: NodeJS.ErrnoException, { host, port }: Confi
     ? new StartError(`Port ${port} on ${host} is already in use. Stop the other process, or set PORT.`)
     : new StartError(`Cannot listen on ${host}:${port} (${error.message}). Check HOST and PORT.`)
 }
+
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** The address at which this machine reaches a service that listens on all interfaces. */
+const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+export const localUrlOf = (host: string, port: number): string => urlOf(ANYWHERE[host] ?? host, port)

@@ -21,6 +21,16 @@ const CONNECTIONS = 8
 /** In addition to those reserved by the hot paths. */
 const LOOKUP_CONNECTIONS = 2
 const LONG_QUERY_CONNECTIONS = 3
+/** Of a schema migration at a start, and later of the upkeep. */
+const MAINTENANCE_CONNECTIONS = 2
+/** Most connections of a process to the database, without those to cells on other servers. */
+export const CONNECTIONS_PER_PROCESS =
+  CONNECTIONS +
+  HOT_CONNECTIONS +
+  LOOKUP_CONNECTIONS +
+  LONG_QUERY_CONNECTIONS +
+  BACKGROUND_CONNECTIONS +
+  MAINTENANCE_CONNECTIONS
 /** Share of the request timeout. */
 const STATEMENT_SHARE = 0.8
 
@@ -109,7 +119,11 @@ export async function openDatabase(
 function openMaintenance(connection: Connection, cells: Cells, log: Logger): Maintenance {
   const pools: Pool[] = []
   const open = (options: Partial<PoolOptions>) => {
-    const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY, ...options }, log)
+    const pool = openPool(
+      connection,
+      { max: MAINTENANCE_CONNECTIONS, statementMs: Number.POSITIVE_INFINITY, ...options },
+      log,
+    )
     pools.push(pool)
     return pool
   }
@@ -154,7 +168,11 @@ async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolea
 
 /** Without a statement timeout: only other starting processes wait for it. */
 async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
-  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
+  const pool = openPool(
+    connection,
+    { max: MAINTENANCE_CONNECTIONS, statementMs: Number.POSITIVE_INFINITY },
+    log,
+  )
   try {
     const change = async () => {
       await migrate(pool, { applying: (name) => log.info({ migration: name }, 'migrating the database') })

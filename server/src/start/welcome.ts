@@ -25,8 +25,12 @@ export function shownOnce(url: string, { apiKey, ownerToken, newKey, reset }: Se
       `export ${keyVariable(newKey.appId)}=${newKey.secret}`,
     )
   if (apiKey !== null) {
-    lines.push('', `  API key of the app "${DEFAULT_APP}", shown only once. To use it in a shell:`, '')
-    lines.push(`export ${keyVariable(DEFAULT_APP)}=${apiKey}`)
+    lines.push(
+      '',
+      `  API key of the app "${DEFAULT_APP}", shown only once. To use it in another terminal:`,
+      '',
+    )
+    lines.push(`export TOLLGATE_URL=${url}`, `export ${keyVariable(DEFAULT_APP)}=${apiKey}`)
     if (ownerToken !== null) lines.push(`export TOLLGATE_OWNER_TOKEN=${ownerToken}`)
   }
   return lines.map((line) => `${line}\n`).join('')

@@ -16,6 +16,7 @@ import type { Pool } from '../store/connection/database.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
 import { isMigrated } from '../store/schema/migrate.ts'
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
+import type { ToolOutput } from './tool-output.ts'
 
 // The operator's tool for cells: adds them, and moves users between them while the service runs.
 
@@ -28,12 +29,10 @@ export const CELLS_USAGE = `Usage: tollgate cells status
        tollgate cells distribute CELL           move an empty cell to another server (Citus)
        tollgate cells move CELL --to HOST:PORT  move a distributed cell to a different server`
 
-interface Tool {
+interface Tool extends ToolOutput {
   installation: Installation
   undo: Undo
   monotonic: () => number
-  say: (line: string) => void
-  print: (line: string) => void | Promise<void>
 }
 
 const SAY_EVERY_MS = 2_000
@@ -77,21 +76,26 @@ async function reachCells({ installation, undo, say }: Tool): Promise<Pool> {
   return pool
 }
 
-async function status(pool: Pool, { print }: Tool): Promise<void> {
+async function status(pool: Pool, { report }: Tool): Promise<void> {
   const cells = await cellContents(pool)
-  if (cells.length === 0) print('There is one cell, which contains all users.')
   const workers = await workersOfCells(pool)
-  for (const { id, buckets, users, bytes } of cells) {
-    const worker = workers.get(schemaOf(id))
-    const content = worker ? `on ${nameOfWorker(worker)}` : `about ${count(users)} users\t${megabytes(bytes)}`
-    await print(`${id}\t${buckets} of 1024 buckets\t${content}`)
-  }
+  const located = cells.map((cell) => {
+    const worker = workers.get(schemaOf(cell.id))
+    return { ...cell, server: worker ? nameOfWorker(worker) : null }
+  })
+  const lines = located.map(({ id, buckets, users, bytes, server }) => {
+    const content = server ? `on ${server}` : `about ${count(users)} users\t${megabytes(bytes)}`
+    return `${id}\t${buckets} of 1024 buckets\t${content}`
+  })
+  await report(located, lines.length > 0 ? lines : ['There is one cell, which contains all users.'])
 }
 
 async function add(pool: Pool, wanted: number, tool: Tool): Promise<void> {
   if (wanted < 1) throw usage()
   const present = await addCells(pool, wanted, waiting(tool))
-  tool.print(`There are now ${present} cells. Users are not moved until you split or balance the cells.`)
+  await tool.report({ cells: present }, [
+    `There are now ${present} cells. Users are not moved until you split or balance the cells.`,
+  ])
 }
 
 async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
@@ -124,23 +128,24 @@ async function empty(pool: Pool, from: number, to: number, tool: Tool): Promise<
 async function remove(pool: Pool, cell: number, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
   await removeCell(pool, cell, waiting(tool))
-  tool.print(`Removed cell ${cell}.`)
+  await tool.report({ removed: cell }, [`Removed cell ${cell}.`])
 }
 
 async function toServer(pool: Pool, cell: number, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
   await distribute(pool, cell, waiting(tool))
   const worker = (await workersOfCells(pool)).get(schemaOf(cell))
-  tool.print(
-    `Cell ${cell} is now on ${worker ? nameOfWorker(worker) : 'another server'}. Users are not moved until you split or balance the cells.`,
-  )
+  const server = worker ? nameOfWorker(worker) : 'another server'
+  await tool.report({ cell, server }, [
+    `Cell ${cell} is now on ${server}. Users are not moved until you split or balance the cells.`,
+  ])
 }
 
 async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
   tool.say(`Moving cell ${cell} to ${to}; waiting for open transactions to end …`)
   await moveToWorker(pool, cell, to)
-  tool.print(`Cell ${cell} is now on ${to}.`)
+  await tool.report({ cell, server: to }, [`Cell ${cell} is now on ${to}.`])
 }
 
 function mustBe(cell: number, cells: number): void {
@@ -149,19 +154,20 @@ function mustBe(cell: number, cells: number): void {
 
 /** Moved users stay moved if it is interrupted; the same command does the rest. */
 async function move(pool: Pool, moves: readonly BucketMove[], tool: Tool): Promise<void> {
-  const { monotonic, say, print } = tool
+  const { bar, report } = tool
   const stopping = new AbortController()
-  let said = monotonic()
   const users = await moveBuckets(pool, moves, {
     stopping: stopping.signal,
     waiting: waiting(tool),
-    progress(done, moved) {
-      if (monotonic() - said < SAY_EVERY_MS) return
-      said = monotonic()
-      say(`  ${done} of ${moves.length} buckets, ${count(moved)} users …`)
-    },
+    progress: (done, moved) =>
+      bar.show({
+        done,
+        total: moves.length,
+        text: `${done} of ${moves.length} buckets, ${count(moved)} users`,
+      }),
   })
-  print(`Moved ${count(users)} users in ${moves.length} buckets.`)
+  bar.clear()
+  await report({ users, buckets: moves.length }, [`Moved ${count(users)} users in ${moves.length} buckets.`])
 }
 
 function waiting({ monotonic, say }: Tool): () => void {

@@ -3,10 +3,12 @@ import { parseArgs } from 'node:util'
 import manifest from '../../package.json' with { type: 'json' }
 import { StartError } from '../domain/errors.ts'
 import { readConfig } from '../settings/config.ts'
+import { dataSettingsHelp } from '../settings/setting-list.ts'
 import { migrateJobs } from '../start/background.ts'
 import { type DatabaseSetting, startProblem } from '../store/connection/start-problems.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
 import { connectedServices } from '../store/schema/tables.ts'
+import { Terminal } from '../terminal/terminal.ts'
 import { withContents } from './backup/contents.ts'
 import type { Summary } from './backup/format.ts'
 import { checkHead, checkTarget, type Loaded, load } from './backup/load.ts'
@@ -23,6 +25,7 @@ import { openBackup, verifyBackup } from './backup/read-backup.ts'
 import { takeBackup } from './backup/take-backup.ts'
 import { CELLS_USAGE, cellTool } from './cell-tools.ts'
 import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
+import { toolOutput } from './tool-output.ts'
 
 // Operators' tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
 
@@ -36,14 +39,18 @@ const USAGE: Record<string, string> = {
 }
 const usageOf = (task = '') => USAGE[task] ?? Object.values(USAGE).join('\n')
 
+/** Of every command. */
+const COMMON_USAGE = `  --json   print the result as JSON
+  --help   print this text`
+
 const undo: Undo = []
-const say = (line: string) => process.stderr.write(`${line}\n`)
 const monotonic = () => performance.now()
-/** Waits for a slow reader. */
-const print = (line: string): void | Promise<void> => {
-  if (process.stdout.write(`${line}\n`)) return
-  return new Promise((drained) => process.stdout.once('drain', drained))
-}
+const [task, ...given] = process.argv.slice(2)
+const args = given.filter((option) => option !== '--json')
+const terminal = new Terminal(process.stdout, process.stderr)
+const output = toolOutput(terminal, monotonic, args.length < given.length)
+const { bar, say, print, tell, report } = output
+const watch = (expected?: Summary) => progress({ say, bar, monotonic }, expected)
 let setting: DatabaseSetting = 'DATABASE_URL'
 let stopped = 'Stopped; nothing was saved.'
 
@@ -60,7 +67,7 @@ for (const [signal, code] of [
 process.stdout.on('error', () => void leave(1))
 
 try {
-  await run(process.argv.slice(2))
+  await run()
   await leave(0)
 } catch (error) {
   const known = error instanceof StartError ? error : startProblem(error, setting)
@@ -68,26 +75,28 @@ try {
 }
 
 async function leave(code: number, last?: string): Promise<never> {
+  bar.clear()
   if (last !== undefined) say(last)
   for (const step of undo.splice(0).reverse()) await step().catch(() => {})
   process.exit(code)
 }
 
-async function run([task, ...args]: string[]): Promise<void> {
-  if (args.includes('--help')) return print(usageOf(task))
+async function run(): Promise<void> {
+  if (args.includes('--help'))
+    return print(`${usageOf(task)}\n\nOptions:\n${COMMON_USAGE}\n\n${dataSettingsHelp()}`)
   const { databaseUrl, databaseDirectUrl, dataDir } = readConfig(process.env)
   const installation: Installation = { database: sessionUrl(databaseUrl, databaseDirectUrl), dataDir }
   setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
   if (task === 'ledger')
-    return ledgerTool({ installation, version: manifest.version, undo, monotonic, named, say, print }, args)
+    return ledgerTool({ ...output, installation, version: manifest.version, undo, monotonic, named }, args)
   if (task === 'cells') {
     stopped =
       args[0] === 'add'
         ? 'Stopped. npx tollgate cells status shows which cells were added.'
         : 'Stopped. Users already moved stay moved; run the same command again to continue.'
-    return cellTool({ installation, undo, monotonic, say, print }, args)
+    return cellTool({ ...output, installation, undo, monotonic }, args)
   }
-  const { values, positionals } = argumentsOf(task, args)
+  const { values, positionals } = argumentsOf()
   const [file, ...more] = positionals
   if (more.length === 0 && file !== undefined && values.to === undefined) {
     if (task === 'backup' && !values.check) return backup(installation, named(file))
@@ -103,7 +112,7 @@ function sessionUrl(databaseUrl: string | null, directUrl: string | null): Insta
   return databaseUrl === null ? null : { url: databaseUrl, setting: 'DATABASE_URL' }
 }
 
-function argumentsOf(task: string | undefined, args: string[]) {
+function argumentsOf() {
   try {
     return parseArgs({
       args,
@@ -115,43 +124,58 @@ function argumentsOf(task: string | undefined, args: string[]) {
   }
 }
 
-function total({ tables }: Pick<Summary, 'tables'>): string {
-  return tables.reduce((sum, { rows }) => sum + rows, 0).toLocaleString('en-US')
+function rowsOf({ tables }: Pick<Summary, 'tables'>): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0)
+}
+
+function total(summary: Pick<Summary, 'tables'>): string {
+  return rowsOf(summary).toLocaleString('en-US')
 }
 
 async function backup(installation: Installation, file: string): Promise<void> {
   const source = await reach(installation, undo, say)
   await checkDatabase(source.pool, source.setting)
   say(`Backing up ${source.name} to ${file}`)
-  const made = await takeBackup(source.pool, manifest.version, file, progress(say, monotonic), undo)
+  const made = await takeBackup(source.pool, manifest.version, file, watch(), undo)
   const size = (made.bytes / 1024 / 1024).toFixed(1)
-  print(`Backed up ${total(made)} rows as of ${made.head.takenAt} to ${file} (${size} MB).`)
-  print('The backup contains personal data. Restrict access to it.')
-  print(
+  await report({ file, bytes: made.bytes, rows: rowsOf(made), takenAt: made.head.takenAt }, [
+    `Backed up ${total(made)} rows as of ${made.head.takenAt} to ${file} (${size} MB).`,
+    'The backup contains personal data. Restrict access to it.',
     'The backup does not contain the master key, which a restored service needs to start. Keep a copy of the key elsewhere.',
-  )
+  ])
+}
+
+async function verify(file: string): Promise<Summary> {
+  say(`Verifying the checksums of ${file}`)
+  const summary = await verifyBackup(file, watch())
+  checkHead(summary.head)
+  return summary
+}
+
+function validText(file: string, summary: Summary): string {
+  return `${file} is valid: ${total(summary)} rows as of ${summary.head.takenAt}, written by Tollgate ${summary.head.app}.`
 }
 
 async function check(file: string): Promise<void> {
-  say(`Verifying the checksums of ${file}`)
-  const summary = await verifyBackup(file, progress(say, monotonic))
-  checkHead(summary.head)
-  print(
-    `${file} is valid: ${total(summary)} rows as of ${summary.head.takenAt}, written by Tollgate ${summary.head.app}.`,
-  )
+  const summary = await verify(file)
+  const { takenAt, app } = summary.head
+  await report({ file, rows: rowsOf(summary), takenAt, version: app }, [validText(file, summary)])
 }
 
 async function restore(installation: Installation, file: string): Promise<void> {
-  await check(file)
+  const summary = await verify(file)
+  await tell(validText(file, summary))
   const { database, dataDir } = installation
   const target =
     database === null ? await startIn(dataDir, undo, say) : reachUrl(database.url, database.setting, undo)
   await checkTarget({ ...target, migrateJobs })
   say(`Restoring into ${target.name}`)
-  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say, monotonic))
-  print(`Restored ${total(loaded)} rows into ${target.name}. All checksums match.`)
+  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, watch(summary))
   warnOf(loaded)
-  print('Start the service with the same settings as before.')
+  await report({ rows: rowsOf(loaded), unbalanced: loaded.unbalanced }, [
+    `Restored ${total(loaded)} rows into ${target.name}. All checksums match.`,
+    'Start the service with the same settings as before.',
+  ])
 }
 
 async function move(installation: Installation, to: string): Promise<void> {
@@ -169,12 +193,14 @@ async function move(installation: Installation, to: string): Promise<void> {
   await checkTarget(target)
   say(`Moving ${source.name} to ${target.name}`)
   const loaded = await withContents(source.pool, manifest.version, 'wait', (contents) =>
-    load(contents, target, progress(say, monotonic)),
+    load(contents, target, watch()),
   )
-  print(`Moved ${total(loaded)} rows. The checksums of source and target match.`)
   warnOf(loaded)
-  print('Start the service with DATABASE_URL set to the URL given with --to.')
-  print(`The original data is still in ${source.name}. Delete it when you no longer need it.`)
+  await report({ rows: rowsOf(loaded), unbalanced: loaded.unbalanced }, [
+    `Moved ${total(loaded)} rows. The checksums of source and target match.`,
+    'Start the service with DATABASE_URL set to the URL given with --to.',
+    `The original data is still in ${source.name}. Delete it when you no longer need it.`,
+  ])
 }
 
 function warnOf({ unbalanced }: Loaded): void {

@@ -13,6 +13,7 @@ import { isMigrated } from '../store/schema/migrate.ts'
 import { findUser } from '../store/users/users.ts'
 import { type Archived, type ArchiveHead, archivePartition, readArchive } from './backup/ledger-archive.ts'
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
+import type { ToolOutput } from './tool-output.ts'
 
 // The operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
 
@@ -27,7 +28,7 @@ const USUAL_DAYS = 90
 const DAY = 86_400
 const SAY_EVERY_MS = 5_000
 
-interface Tool {
+interface Tool extends ToolOutput {
   installation: Installation
   /** of the service */
   version: string
@@ -35,9 +36,6 @@ interface Tool {
   monotonic: () => number
   /** resolves a path given by the operator */
   named: (file: string) => string
-  say: (line: string) => void
-  /** a promise resolves when the reader has caught up */
-  print: (line: string) => void | Promise<void>
 }
 
 const usage = () => new StartError(`\n${LEDGER_USAGE}`)
@@ -103,10 +101,21 @@ async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger,
 }
 
 async function status(tool: Tool): Promise<void> {
-  for (const { pool, cell } of await reachLedgers(tool)) {
-    for (const partition of await ledgerPartitions(pool))
-      await tool.print(`${cell === null ? '' : `cell ${cell}\t`}${partition.block}\t${described(partition)}`)
-  }
+  const found: ({ cell: number | null } & LedgerPartition)[] = []
+  for (const { pool, cell } of await reachLedgers(tool))
+    for (const partition of await ledgerPartitions(pool)) found.push({ cell, ...partition })
+  await tool.report(
+    found.map((partition) => ({
+      ...partition,
+      openedAt: isoOrNull(partition.openedAt),
+      closedAt: isoOrNull(partition.closedAt),
+      retiredAt: isoOrNull(partition.retiredAt),
+    })),
+    found.map(
+      ({ cell, ...partition }) =>
+        `${cell === null ? '' : `cell ${cell}\t`}${partition.block}\t${described(partition)}`,
+    ),
+  )
 }
 
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
@@ -118,7 +127,7 @@ function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: Ledg
 }
 
 async function archive(tool: Tool, folder: string, days: number): Promise<void> {
-  const { undo, print } = tool
+  const { undo } = tool
   const ledgers = await reachLedgers(tool)
   // The session holds the lock, which ends with this process.
   const session = await ledgers[0].pool.connect()
@@ -129,8 +138,12 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
     throw new StartError(`The folder ${folder} cannot be created (${error.message}).`)
   })
   const due = await partitionsDue(ledgers, days * DAY)
-  for (const [block, those] of due) await archiveBlock(tool, those, block, folder)
-  if (due.length === 0) print(`No ledger partition was closed more than ${days} days ago. Nothing to do.`)
+  const archived: PartitionFile[] = []
+  for (const [block, those] of due) archived.push(...(await archiveBlock(tool, those, block, folder)))
+  await tool.report(
+    archived.map(({ path, bytes, entries }) => ({ file: path, bytes, entries: Number(entries) })),
+    due.length === 0 ? [`No ledger partition was closed more than ${days} days ago. Nothing to do.`] : [],
+  )
 }
 
 /** Archives a partition of all ledgers that still have it, each to a file. */
@@ -139,8 +152,8 @@ async function archiveBlock(
   ledgers: readonly Ledger[],
   block: number,
   folder: string,
-): Promise<void> {
-  const { say, print } = tool
+): Promise<PartitionFile[]> {
+  const { bar, say, tell } = tool
   let said = tool.monotonic()
   const sayNowAndThen = (line: string) => {
     if (tool.monotonic() - said < SAY_EVERY_MS) return
@@ -152,7 +165,14 @@ async function archiveBlock(
   const done = await retireTogether(
     files.map((file) => ({
       pool: file.pool,
-      archive: (totals) => file.write(totals, (written) => sayNowAndThen(`  ${count(written)} entries …`)),
+      archive: (totals) =>
+        file.write(totals, (written) =>
+          bar.show({
+            done: Number(written),
+            total: Number(totals.entries),
+            text: `${count(written)} of ${count(totals.entries)} entries`,
+          }),
+        ),
     })),
     block,
     {
@@ -161,12 +181,15 @@ async function archiveBlock(
       waiting: () => sayNowAndThen('  waiting for other sessions that use the ledger …'),
     },
   )
-  for (const [i, file] of files.entries())
-    if (done[i])
-      print(
-        `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), verified the file, and removed the entries.`,
-      )
+  bar.clear()
+  const archived = files.filter((_, i) => done[i])
+  // At once: what is archived stays archived if a later partition fails.
+  for (const file of archived)
+    await tell(
+      `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), verified the file, and removed the entries.`,
+    )
   if (done.includes(false)) throw new StartError(`Partition ${block} was retired by another process.`)
+  return archived
 }
 
 /** The archive of a partition of one ledger. */
@@ -211,11 +234,11 @@ class PartitionFile {
 
 const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString() : null)
 
-async function check({ print }: Tool, file: string): Promise<void> {
+async function check({ report }: Tool, file: string): Promise<void> {
   const { head, entries } = await readArchive(file, () => {})
-  print(
+  await report({ file, entries: Number(entries), block: head.block, version: head.app }, [
     `${file} is valid: ${count(entries)} entries of partition ${head.block}, written by Tollgate ${head.app}.`,
-  )
+  ])
 }
 
 async function read(

@@ -8,6 +8,7 @@ import { MOVING } from '../harness/cells.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { createPlainDatabase, directly, type TestDatabase } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { outputInto } from '../harness/tool-output.ts'
 
 const quiet = () => {}
 
@@ -35,8 +36,7 @@ describe('a split that was cut short', () => {
       database: { url: directly(server.databaseUrl), setting: 'DATABASE_URL' as const },
       dataDir: '',
     }
-    const print = (line: string) => void printed.push(line)
-    await cellTool({ installation, undo, monotonic, say: quiet, print }, args)
+    await cellTool({ ...outputInto(printed), installation, undo, monotonic }, args)
     for (const step of undo.reverse()) await step()
     return printed
   }

@@ -103,6 +103,7 @@ describe('the package', () => {
       'bin/tollgate.js',
       'dist/cli.js',
       'dist/data-tools.js',
+      'dist/doctor.js',
       'dist/main.js',
       'dist/third-party-licences.txt',
       'package.json',
@@ -178,8 +179,8 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['nope'], 'Unknown command "nope".'],
-    [['__proto__'], 'Unknown command "__proto__".'],
+    [['frobnicate'], "Unknown command 'frobnicate'."],
+    [['__proto__'], "Unknown command '__proto__'."],
     [[], 'No command given.'],
   ])('answers %j in one line', async (args, problem) => {
     expect(await tollgate(args)).toEqual({

@@ -20,9 +20,11 @@ describe('the rooms', () => {
     graphql: ['operations', 'store', 'domain'],
     http: ['graphql', 'operations', 'store', 'domain'],
     settings: ['http', 'operations', 'store', 'domain'],
-    // Programs are started by their file name, not imported.
-    cli: [],
-    tools: ['start', 'settings', 'operations', 'embedded-postgres', 'store', 'domain'],
+    terminal: [],
+    // Other programs are started by their file name, not imported.
+    cli: ['doctor', 'terminal', 'domain'],
+    doctor: ['start', 'settings', 'embedded-postgres', 'store', 'domain'],
+    tools: ['terminal', 'start', 'settings', 'operations', 'embedded-postgres', 'store', 'domain'],
     start: ['settings', 'operations', 'embedded-postgres', 'store', 'billing', 'domain'],
     '.': [
       'start',

@@ -29,6 +29,7 @@ import { ledgerTool } from '../../src/tools/ledger-tools.ts'
 import { createDatabase, directly } from '../harness/database.ts'
 import { retirePartition } from '../harness/retire-partition.ts'
 import { basisOf, counterAt, inItsPlace } from '../harness/store.ts'
+import { outputInto } from '../harness/tool-output.ts'
 
 // A counter equals the sums of the partitions that were retired plus the entries of the others, at every moment, whatever
 // is recorded, opened, retired, deleted or killed meanwhile.
@@ -452,8 +453,7 @@ describe('npm run ledger', () => {
       undo,
       monotonic: () => 0,
       named: (file: string) => file,
-      say: () => {},
-      print: (line: string) => void printed.push(line),
+      ...outputInto(printed),
     }
     try {
       await ledgerTool(tool, args)

@@ -164,7 +164,7 @@ const blocks = (document: string) => BLOCKS.filter((block) => block.document ===
 describe('every command', () => {
   it('is run below, or is on the list of those that are not', () => {
     const run =
-      /^(npm start( --( |$)|$| --prefix examples\/backend)|npm (pack|install) |tollgate|dashboard|curl|-H )/
+      /^(npm start( --( |$)|$| --prefix examples\/backend)|npm (pack|install) |npx tollgate (check|record) |admin|dashboard|curl|-H )/
     const strays = BLOCKS.flatMap(({ document, lines }) =>
       lines.filter((line) => !run.test(line) && !reasonFor(line)).map((line) => `${document}: ${line}`),
     )
@@ -192,7 +192,8 @@ describe('the README, from the first line', () => {
     exported = Object.fromEntries(
       [...started.output.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
     )
-    expect(Object.keys(exported)).toEqual(['TOLLGATE_API_KEY', 'TOLLGATE_OWNER_TOKEN'])
+    expect(Object.keys(exported)).toEqual(['TOLLGATE_URL', 'TOLLGATE_API_KEY', 'TOLLGATE_OWNER_TOKEN'])
+    expect(exported.TOLLGATE_URL).toBe(url)
   })
 
   it('two of three are used and access is true; with the third it is false', async () => {
@@ -202,13 +203,14 @@ describe('the README, from the first line', () => {
     expect(code).toBe(0)
     const answers = json(output)
     expect(answers.filter(({ errors }) => errors)).toEqual([])
-    expect(answers).toHaveLength(10)
+    expect(answers).toHaveLength(8)
     expect(answers.slice(6)).toEqual([
       { data: { recordUsage: { recorded: true } } },
       { data: { canUseFeature: { access: true, reason: expect.any(String) } } },
-      { data: { recordUsage: { recorded: true } } },
-      { data: { canUseFeature: { access: false, reason: expect.any(String) } } },
     ])
+    expect(output.slice(output.lastIndexOf('}\n') + 2)).toBe(
+      'Recorded.\nUsed 3 of 3.\nAccess denied: Limit exceeded: 3 of 3 used, 1 requested.\nUsed 3 of 3.\nexit code 2\n',
+    )
   })
 })
 
