@@ -55,7 +55,15 @@ const graphiqlInOurFonts: Plugin = {
 export default defineConfig({
   plugins: [react(), stylesHoldNothingBack, fontComesEarly, graphiqlInOurFonts],
   // Only while the pages are being worked on: `npm run dev` serves them here, beside the service.
-  server: { proxy: { '/graphql': service, '/client': service, '/dashboard': service, '/checkout': service } },
+  server: {
+    proxy: {
+      '/graphql': service,
+      '/client': service,
+      '/dashboard': service,
+      '/checkout': service,
+      '/docs': service,
+    },
+  },
   build: {
     target: 'es2022',
     // From these on browsers know light-dark(), which cannot be rewritten for colours chosen at run time.

@@ -1,5 +1,5 @@
-// Prepares `npm pack --workspace server`: builds the server, and puts the dashboard's pages and the licences of everything
-// that was built in beside it.
+// Prepares `npm pack --workspace server`: builds the server, and puts the dashboard's pages, the documentation and the
+// licences of everything that was built in beside it.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, install, root } from './ready.mjs'
@@ -7,9 +7,14 @@ import { shippedIn } from './shipped.mjs'
 
 install()
 build()
-const pages = join(root, 'server/dist/dashboard')
-rmSync(pages, { recursive: true, force: true })
-cpSync(join(root, 'dashboard/dist'), pages, { recursive: true })
+for (const [built, name] of [
+  ['dashboard/dist', 'dashboard'],
+  ['site/dist/html', 'docs'],
+]) {
+  const copy = join(root, 'server/dist', name)
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(join(root, built), copy, { recursive: true })
+}
 writeFileSync(join(root, 'server/dist/third-party-licences.txt'), builtIn().map(licenceOf).join('\n'))
 
 /** Packages that npm does not install with ours, because the built files contain them. */

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -36,12 +37,33 @@ export function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
 }
 
+const above = (path) => join('..', path)
+
 const PARTS = {
   server: { built: 'dist/main.js', from: ['src', 'bundle.ts', 'package.json'], says: 'Building…' },
   dashboard: {
     built: 'dist/index.html',
     from: ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'],
     says: 'Building the dashboard…',
+  },
+  site: {
+    built: 'dist/html/index.html',
+    from: [
+      '.vitepress',
+      'reference',
+      'build.ts',
+      'links.ts',
+      'pages.ts',
+      'sidebar.ts',
+      'tables.ts',
+      'package.json',
+      // What the pages are made from.
+      ...['docs', 'server/schema', 'server/src/domain/errors.ts', 'server/src/domain/limits.ts'].map(above),
+      ...['ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'deploy/README.md', 'examples/README.md'].map(
+        above,
+      ),
+    ],
+    says: 'Building the documentation…',
   },
 }
 
@@ -53,12 +75,31 @@ export function build(parts = Object.keys(PARTS)) {
 /** The commands that build what has changed since it was built. */
 export function* outdated(parts = Object.keys(PARTS)) {
   for (const part of parts) {
-    const { built, from, says } = PARTS[part]
-    const at = (name) => join(root, part, name)
-    if (fresh(at(built), from.map(at))) continue
-    console.log(says)
+    if (isBuilt(part)) continue
+    console.log(PARTS[part].says)
     yield ['npm', 'run', 'build', '--silent', '-w', part]
   }
+}
+
+/** Builds the documentation beside this process, which does not wait for it and ends it when it ends itself. */
+export function buildDocsBeside() {
+  if (isBuilt('site')) return
+  const child = spawn(process.execPath, ['--import', 'tsx', 'build.ts'], {
+    cwd: join(root, 'site'),
+    stdio: 'ignore',
+  })
+  child.on('spawn', () => setPriority(child.pid, constants.priority.PRIORITY_LOW))
+  child.on('exit', (code) => {
+    if (code) console.error('The documentation could not be built. To see why, run npm run docs.')
+  })
+  child.unref()
+  process.once('exit', () => child.kill())
+}
+
+function isBuilt(part) {
+  const { built, from } = PARTS[part]
+  const at = (name) => join(root, part, name)
+  return fresh(at(built), from.map(at))
 }
 
 const fresh = (built, sources) =>

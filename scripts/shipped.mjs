@@ -2,14 +2,17 @@ import { dirname } from 'node:path/posix'
 
 /**
  * The paths of the lockfile's packages that ship: production dependencies, those that the server's bundle contains, with
- * theirs, and those that the dashboard's build makes part of its pages. The last two are installed for development only.
+ * theirs, and those that the builds of the dashboard and of the documentation make part of their pages. The last two are installed for development only.
  */
 export function shippedIn(packages) {
   const shipped = new Set()
   for (const [path, { dev, link }] of Object.entries(packages))
     if (path.includes('node_modules/') && !dev && !link) shipped.add(path)
-  for (const name of Object.keys(packages.dashboard?.devDependencies ?? {}))
-    shipped.add(`node_modules/${name}`)
+  for (const pages of ['dashboard', 'site'])
+    for (const name of Object.keys(packages[pages]?.devDependencies ?? {})) {
+      const path = found(packages, name, pages)
+      if (path !== undefined) shipped.add(path)
+    }
   const add = (names, from) => {
     for (const name of Object.keys(names ?? {})) {
       const path = found(packages, name, from)

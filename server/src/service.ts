@@ -38,13 +38,13 @@ import { sealSecrets, secretNamed } from './store/secrets/secrets.ts'
 
 const STOP_STEP_MS = 2_500
 /**
- * The built dashboard. In a clone it has the same relative path from the sources and from the built server; the package
- * has it beside the server. The clone's comes first: packing leaves a copy behind, which may be older.
+ * The built dashboard and documentation. In a clone they have the same relative paths from the sources and from the built
+ * server; the package has them beside the server. The clone's come first: packing leaves a copy behind, which may be older.
  */
-const PAGES =
-  ['../../dashboard/dist', 'dashboard']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((folder) => existsSync(folder)) ?? ''
+const SITES = {
+  dashboard: firstFolder('../../dashboard/dist', 'dashboard'),
+  docs: () => firstFolder('../../site/dist/html', 'docs'),
+}
 
 interface StartOptions {
   passwordCost?: PasswordCost
@@ -122,7 +122,7 @@ export async function startService(
     givenUp?.throwIfAborted()
     const owner = await prepare(service, config)
 
-    const { server, drain, close } = httpServer(service, publicUrl, PAGES, config.http)
+    const { server, drain, close } = httpServer(service, publicUrl, SITES, config.http)
     await new Promise<void>((listening, failed) => {
       server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
       server.listen(config.port, config.host, listening)
@@ -203,6 +203,12 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
   if ((await Promise.race([step, late])) === 'late')
     log.warn(`shutdown does not wait any longer for: ${what}`)
   ended.abort()
+}
+
+/** The first of these folders that exists, relative to this file or to the bundle. */
+function firstFolder(...paths: string[]): string {
+  const folders = paths.map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  return folders.find((folder) => existsSync(folder)) ?? ''
 }
 
 /** The master keys, after sealing everything with them. */

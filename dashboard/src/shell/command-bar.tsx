@@ -23,7 +23,7 @@ import { useEffect, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useApps, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
-import { ACTIONS, PLACES } from './places.ts'
+import { ACTIONS, DOCUMENTATION, PLACES } from './places.ts'
 import classes from './shell.module.css'
 
 const [store, bar] = createSpotlight()
@@ -112,15 +112,22 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
     },
     {
       group: 'Pages',
-      actions: matching(
-        PLACES.flatMap(({ places }) => places).map(({ label, to, icon, words = '' }) => ({
+      actions: matching([
+        ...PLACES.flatMap(({ places }) => places).map(({ label, to, icon, words = '' }) => ({
           id: to,
           label,
           keywords: words,
           leftSection: iconOf(icon),
           onClick: () => go(to as LinkProps['to'], {}),
         })),
-      ),
+        {
+          id: DOCUMENTATION.href,
+          label: DOCUMENTATION.label,
+          keywords: DOCUMENTATION.words,
+          leftSection: iconOf(DOCUMENTATION.icon),
+          onClick: () => void open(DOCUMENTATION.href, '_blank', 'noreferrer'),
+        },
+      ]),
     },
     {
       group: 'Actions',

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { PLACES } from './places.ts'
+import { DOCUMENTATION, PLACES } from './places.ts'
 import classes from './shell.module.css'
 
 export function Navigation({ app }: { app: string }) {
@@ -23,6 +23,14 @@ export function Navigation({ app }: { app: string }) {
                 </Link>
               </li>
             ))}
+            {title === DOCUMENTATION.group && (
+              <li>
+                <a href={DOCUMENTATION.href} target="_blank" rel="noreferrer" className={classes.place}>
+                  <DOCUMENTATION.icon size={17} stroke={1.8} aria-hidden />
+                  {DOCUMENTATION.label}
+                </a>
+              </li>
+            )}
           </ul>
         </div>
       ))}

@@ -1,6 +1,7 @@
 import {
   IconActivity,
   IconApps,
+  IconBook2,
   IconBox,
   IconCode,
   IconCoins,
@@ -66,6 +67,15 @@ export const PLACES: { title: string; places: Place[] }[] = [
     ],
   },
 ]
+
+/** The documentation, which the service serves beside the dashboard. It opens in a tab of its own, in this group of the menu. */
+export const DOCUMENTATION = {
+  group: 'Developers',
+  label: 'Documentation',
+  href: '/docs/',
+  icon: IconBook2,
+  words: 'docs help guides reference manual',
+}
 
 /** What the command bar offers to start, to those whose role allows it. */
 export const ACTIONS: { label: string; mutation: string; to: string; search?: object; words?: string }[] = [

@@ -15,6 +15,8 @@ import { closeServer } from './close-server.ts'
 import { connectionLimit, descriptorLimit } from './connection-limit.ts'
 import { credentialOf } from './credential.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
+import { dashboardPages } from './dashboard-pages.ts'
+import { docsPages } from './docs-pages.ts'
 import { NodeExchange } from './exchange.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
@@ -25,7 +27,6 @@ import { guardConnections } from './open-connections.ts'
 import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
 import { requestIdOf } from './request-id.ts'
 import { RequestsUnderWay } from './requests-under-way.ts'
-import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
 /** One year, as HSTS preload lists require. Other hosts of the domain are not included. */
@@ -46,6 +47,12 @@ export interface HttpSettings {
   graceMs: number
 }
 
+/** Folders of what is built for browsers. */
+interface SiteFolders {
+  dashboard: string
+  docs: () => string
+}
+
 interface HttpServer {
   server: Server
   /** Reports not ready and closes connections after their next response, but still accepts requests. */
@@ -58,7 +65,7 @@ interface HttpServer {
 export function httpServer(
   service: Service,
   publicUrl: () => string,
-  pagesFolder: string,
+  folders: SiteFolders,
   settings: HttpSettings,
 ): HttpServer {
   const admission = new Admission(settings.admission, service.monotonic)
@@ -81,7 +88,8 @@ export function httpServer(
   )
   const imports = importEndpoint(service, publicUrl)
   const audit = auditEndpoint(service, publicUrl)
-  const pages = dashboardPages(pagesFolder, publicUrl)
+  const pages = dashboardPages(folders.dashboard, publicUrl)
+  const docs = docsPages(folders.docs)
 
   const headers = new Headers({ 'X-Content-Type-Options': 'nosniff' })
   if (publicUrl().startsWith('https:')) headers.set('Strict-Transport-Security', HSTS)
@@ -184,6 +192,7 @@ export function httpServer(
     const path = pathOf(request)
     if (path.startsWith('/checkout/')) return answerCheckout(service, publicUrl(), path, request, response)
     if (path.startsWith('/webhooks/')) return answerWebhook(service, path, request, response)
+    if (path === '/docs' || path.startsWith('/docs/')) return docs(path, request, response)
     return other(request, response)
   }
 

@@ -191,7 +191,8 @@ const log = pino({ level: 'silent' })
 // What these requests never reach is not there.
 function newServer(): Server {
   const service = { log, metrics: new Metrics(), monotonic } as Service
-  return httpServer(service, () => 'http://localhost', '', readConfig({}).http).server
+  const folders = { dashboard: '', docs: () => '' }
+  return httpServer(service, () => 'http://localhost', folders, readConfig({}).http).server
 }
 
 function bodyTimeout(what: string, start: () => Server): Bound {

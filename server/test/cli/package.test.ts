@@ -96,7 +96,7 @@ describe('the package', () => {
   it('contains the programs and the pages, and nothing else', () => {
     const top = files
       .map((name) => name.replace(/^package\//, ''))
-      .filter((name) => !/^dist\/dashboard\//.test(name))
+      .filter((name) => !/^dist\/(dashboard|docs)\//.test(name))
     expect(top.toSorted()).toEqual([
       'LICENSE',
       'README.md',
@@ -109,6 +109,7 @@ describe('the package', () => {
       'package.json',
     ])
     expect(files).toContain('package/dist/dashboard/index.html')
+    expect(files).toContain('package/dist/docs/guides/metered-api.html')
     expect(files.filter((name) => name.endsWith('.map'))).toEqual([])
   })
 
@@ -128,6 +129,7 @@ describe('the package', () => {
     const page = await (await fetch(`${url}/`)).text()
     const [, script = ''] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? []
     expect((await fetch(new URL(script, url))).status).toBe(200)
+    expect((await fetch(`${url}/docs/start/run`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
 
     const again = await tollgate(['start'], { PORT: port })

@@ -16,6 +16,8 @@ const UNIT_FILES = [
   'server/test/graphql/schema.test.ts',
   'server/test/house/rooms.test.ts',
   'server/test/house/tidy.test.ts',
+  'site/test/pages.test.ts',
+  'site/test/reference.test.ts',
 ]
 
 export const isUnit = (path: string): boolean =>
@@ -87,9 +89,10 @@ export const LONG = [
   'server/test/stripe/cli.test.ts',
   'server/test/catalogue/versions-on-two.test.ts',
   'server/test/start/workers.test.ts',
+  'site/test/look.test.ts',
 ]
 
-export const ALL = ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'dashboard/**/*.test.ts']
+export const ALL = ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'dashboard/**/*.test.ts', 'site/**/*.test.ts']
 
 export const UNIT = ['server/src/**/*.test.ts', ...UNIT_FILES]
 
@@ -100,4 +103,5 @@ export const PAGES = [
   'sdk/test/page.test.ts',
   'sdk/test/react.test.ts',
   'server/test/billing/checkout-page.test.ts',
+  'site/test/built.test.ts',
 ]

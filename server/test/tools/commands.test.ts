@@ -3,24 +3,27 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dashboardClient, signedIn } from '../harness/client.ts'
 import { type DataFolder, makeDataFolder } from '../harness/data-folder.ts'
+import { isProgramPage } from '../harness/page-programs.ts'
 
 // The shell commands of the README and the docs are read from there and run as they stand, in one shell's environment,
 // against a service that `npm start` has started. Only the port and the folders are this test's own.
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+const DOCS = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  .map((name) => `docs/${name.split(sep).join('/')}`)
+  .filter((name) => name.endsWith('.md') && !isProgramPage(name))
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/README.md',
   'sdk/README.md',
-].concat(DOCS.map((name) => `docs/${name}`))
+].concat(DOCS)
 
 /** Commands that are not run here, and why. */
 const ELSEWHERE: [RegExp, string][] = [
@@ -37,10 +40,16 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npm run audit\b/, 'server/test/audit/audit.test.ts'],
   [/^npm run (format|schema)$/, 'changes the sources; format and schema.test.ts check the result'],
   [/^npm run sbom$/, 'server/test/house/licences.test.ts'],
+  [/^npx tollgate start$/, 'server/test/cli/package.test.ts'],
+  [/^export TOLLGATE_(URL|API_KEY)=/, 'a setting with an example of its value'],
   [/^npm start --prefix examples\/page/, 'sdk/test/examples.test.ts opens it in Chromium'],
 ]
-/** Sections whose commands another test reads from the document and runs. */
-const DRILL = { document: 'docs/operations.md', from: '### Recovery drill', test: 'recovery-drill.test.ts' }
+/** The section at the end of a document whose commands another test reads and runs. */
+const DRILL = {
+  document: 'docs/operations/backup.md',
+  from: '### Recovery drill',
+  test: 'recovery-drill.test.ts',
+}
 
 interface Block {
   document: string
@@ -53,7 +62,7 @@ function blocksOf(document: string): Block[] {
   if (document === DRILL.document) {
     const from = text.indexOf(DRILL.from)
     expect(from).toBeGreaterThan(0)
-    text = text.slice(0, from) + text.slice(text.indexOf('\n## ', from))
+    text = text.slice(0, from)
   }
   return [...text.matchAll(/^ *```(?:sh|bash|console|shell)\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => ({
     document,

@@ -17,18 +17,15 @@ import {
   spawnServer,
 } from '../harness/server.ts'
 
-// The drill of docs/operations.md, exactly as written: its commands are read from the document.
+// The drill of docs/operations/backup.md, exactly as written: its commands are read from the document.
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const USERS = Array.from({ length: 20 }, (_, i) => `u${i}`)
 
 /** The shell commands of the drill, by its steps. */
 function commandsOfDrill(): string[][] {
-  const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-  const drill = text.slice(
-    text.indexOf('### Recovery drill'),
-    text.indexOf('\n## ', text.indexOf('### Recovery drill')),
-  )
+  const text = readFileSync(join(ROOT, 'docs/operations/backup.md'), 'utf8')
+  const drill = text.slice(text.indexOf('### Recovery drill'))
   return [...drill.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) =>
     block
       .split('\n')
