@@ -8,6 +8,7 @@ import { readRecoveryOptions, startHelp } from './settings/command-line.ts'
 import { readConfig } from './settings/config.ts'
 import { misspelt } from './settings/unknown-settings.ts'
 import { openLog } from './start/log.ts'
+import { whenNpxEnds } from './start/npx.ts'
 import { checkPort, urlOf } from './start/port.ts'
 import { type RunningService, recoverBesideRunning } from './start/running-service.ts'
 import { shownOnce, welcome } from './start/welcome.ts'
@@ -105,4 +106,5 @@ function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortControlle
     }
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
+  if (!cluster.isWorker) whenNpxEnds(process.env, () => void stop('SIGTERM to npx'))
 }

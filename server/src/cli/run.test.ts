@@ -132,6 +132,7 @@ describe('the help', () => {
     [['users', 'import'], 'TOLLGATE_PASSWORD'],
     [['keys', 'list'], 'TOLLGATE_PASSWORD'],
     [['keys', 'create'], 'TOLLGATE_PASSWORD'],
+    [['keys', 'update'], 'TOLLGATE_PASSWORD'],
     [['keys', 'rotate'], 'TOLLGATE_PASSWORD'],
     [['keys', 'revoke'], 'TOLLGATE_PASSWORD'],
     [['clock', 'show'], 'TOLLGATE_PASSWORD'],

@@ -79,7 +79,9 @@ describe('keys', () => {
       value: { name: 'ci', formerExpiresAt: expect.stringMatching(/Z$/) },
     })
     const list = await run('keys', 'list')
-    expect(list.stdout.split('\n')[0]).toMatch(/^ID +NAME +SECRET +CREATED +LAST USED +EXPIRES +STATE$/)
+    expect(list.stdout.split('\n')[0]).toMatch(
+      /^ID +NAME +SECRET +SCOPE +CREATED +LAST USED +EXPIRES +STATE$/,
+    )
     expect(list.stdout).toContain(id)
 
     expect((await run('keys', 'revoke', id)).stdout).toBe(`Revoked ${id}.\n`)
@@ -93,6 +95,25 @@ describe('keys', () => {
 
     const log = await run('audit', '--app', 'default', '--operation', 'createApiKey', '--limit', '1')
     expect(log.stdout).toMatch(/^\S+Z {2}default {2}owner@example\.com created the API key ci\n$/)
+  })
+
+  it('have a scope and an expiry, which can be changed', async () => {
+    const made = await json('keys', 'create', 'reader', '--scope', 'READ', '--expires', '90d')
+    expect(made).toMatchObject({ code: 0, value: { name: 'reader', scope: 'READ' } })
+    const { id, secret } = made.value
+    const listed = (await json('keys', 'list')).value.find((key: { id: string }) => key.id === id)
+    expect(listed).toMatchObject({ scope: 'READ' })
+    expect(Date.parse(listed.expiresAt) - Date.parse(listed.createdAt)).toBeGreaterThan(89 * 86_400_000)
+    const record = () => tollgate(['record', 'ann', 'seats'], { ...env, TOLLGATE_API_KEY: secret })
+    expect(await record()).toMatchObject({ code: 1, stderr: expect.stringContaining('USAGE') })
+
+    expect(await run('keys', 'update', id, '--scope', 'USAGE', '--no-expires')).toMatchObject({
+      code: 0,
+      stdout: `Updated ${id}: reader, scope USAGE, does not expire.\n`,
+    })
+    expect((await record()).code).toBe(0)
+    expect((await run('keys', 'update', id)).stderr).toMatch(/^tollgate: Nothing to change/)
+    expect((await run('keys', 'create', 'x', '--scope', 'SOME')).stderr).toMatch(/Allowed choices are ALL/)
   })
 
   it('belong to the app that is named', async () => {

@@ -80,16 +80,20 @@ async function tollgate(...[args, ...options]: Parameters<typeof spawnTollgate>)
 async function start(env: Record<string, string>): Promise<ChildProcess> {
   const child = spawnTollgate(['start'], { TOLLGATE_API_KEY: API_KEY, TOLLGATE_DRAIN_MS: '0', ...env })
   service = child
+  await untilReady(child)
+  return child
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
   let output = ''
   await new Promise<void>((ready, failed) => {
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
+      stream?.on('data', (chunk: Buffer) => {
         output += chunk.toString()
         if (output.includes('Tollgate is ready')) ready()
       })
     child.once('exit', (code) => failed(new Error(`tollgate start ended with ${code}: ${output}`)))
   })
-  return child
 }
 
 describe('the package', () => {
@@ -145,6 +149,25 @@ describe('the package', () => {
     child.kill('SIGTERM')
     expect(await once(child, 'close')).toEqual([0, null])
     expect(await data.postmaster()).toBeNull()
+  })
+
+  it('ends with npx', async () => {
+    const port = await freePort()
+    const npx = spawn('npx', ['tollgate', 'start'], {
+      cwd: project,
+      env: environment({ PORT: port, TOLLGATE_DRAIN_MS: '0', TOLLGATE_API_KEY: API_KEY }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // A group of its own, so that nobody but npx gets the signal.
+      detached: true,
+    })
+    service = npx
+    await untilReady(npx)
+    data = await makeDataFolder(join(project, 'data'))
+    npx.kill('SIGTERM')
+    // The service holds the other end of the pipe until it has ended.
+    await once(npx, 'close')
+    expect(await data.postmaster()).toBeNull()
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed')
   })
 
   it('names a data folder without write permission, and writes nothing', async () => {

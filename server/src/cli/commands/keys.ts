@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { StartError } from '../../domain/errors.ts'
 import { plainText } from '../../terminal/plain-text.ts'
 import { table } from '../../terminal/table.ts'
@@ -8,6 +8,7 @@ import { wholeNumber } from '../numbers.ts'
 import type { Perform } from '../perform.ts'
 import { isYes } from '../questions.ts'
 import { type CommonOptions, MEMBER_SETTINGS, withSettings } from '../settings.ts'
+import { timeAfter } from '../times.ts'
 
 interface Options extends CommonOptions {
   app: string
@@ -17,6 +18,7 @@ interface Key {
   id: string
   name: string
   prefix: string
+  scope: string
   createdAt: string
   lastUsedAt: string | null
   expiresAt: string | null
@@ -27,12 +29,13 @@ interface NewKey {
   id: string
   name: string
   prefix: string
+  scope: string
   secret: string
   formerExpiresAt: string | null
 }
 
-const KEY = 'id name prefix createdAt lastUsedAt expiresAt revokedAt'
-const NEW_KEY = 'id name prefix secret formerExpiresAt'
+const KEY = 'id name prefix scope createdAt lastUsedAt expiresAt revokedAt'
+const NEW_KEY = 'id name prefix scope secret formerExpiresAt'
 
 export function keysCommand(perform: Perform): Command {
   const task = (name: string, description: string) =>
@@ -42,8 +45,8 @@ export function keysCommand(perform: Perform): Command {
       'default',
     )
   return new Command('keys')
-    .summary('list, create, rotate and revoke API keys')
-    .description('List, create, rotate and revoke API keys.')
+    .summary('list, create, change, rotate and revoke API keys')
+    .description('List, create, change, rotate and revoke API keys.')
     .helpCommand(false)
     .addCommand(
       task('list', 'list the API keys of an app')
@@ -53,7 +56,18 @@ export function keysCommand(perform: Perform): Command {
     .addCommand(
       task('create', 'create an API key, and print its secret once')
         .argument('<name>', 'name of the key')
+        .addOption(scopeOption().default('ALL'))
+        .option('--expires <time>', EXPIRES)
         .action(perform(create)),
+    )
+    .addCommand(
+      task('update', 'change the name, scope or expiry of an API key')
+        .argument('<id>', 'ID of the key')
+        .option('--name <name>', 'new name')
+        .addOption(scopeOption())
+        .option('--expires <time>', EXPIRES)
+        .option('--no-expires', 'the key does not expire')
+        .action(perform(update)),
     )
     .addCommand(
       task('rotate', 'replace an API key; the old one keeps working for some hours')
@@ -68,6 +82,16 @@ export function keysCommand(perform: Perform): Command {
         .action(perform(revoke)),
     )
 }
+
+const scopeOption = () =>
+  new Option('--scope <scope>', 'operations that the key may call').choices([
+    'ALL',
+    'USAGE',
+    'CATALOGUE',
+    'READ',
+  ])
+
+const EXPIRES = 'time at which the key stops working (ISO 8601), or a length of time such as 90d'
 
 async function list(context: Context, options: Options & { all?: boolean }): Promise<number> {
   const keys = await withSession(context, options, async (session) => {
@@ -86,12 +110,16 @@ async function list(context: Context, options: Options & { all?: boolean }): Pro
       key.id,
       key.name,
       `${key.prefix}…`,
+      key.scope,
       key.createdAt,
       key.lastUsedAt ?? 'never',
       key.expiresAt ?? 'never',
       stateOf(key, now),
     ])
-    for (const line of table(['ID', 'NAME', 'SECRET', 'CREATED', 'LAST USED', 'EXPIRES', 'STATE'], rows))
+    for (const line of table(
+      ['ID', 'NAME', 'SECRET', 'SCOPE', 'CREATED', 'LAST USED', 'EXPIRES', 'STATE'],
+      rows,
+    ))
       await terminal.print(line)
   }
   return DONE
@@ -102,14 +130,56 @@ function stateOf({ revokedAt, expiresAt }: Key, now: string): 'revoked' | 'expir
   return expiresAt !== null && Date.parse(expiresAt) <= Date.parse(now) ? 'expired' : 'valid'
 }
 
-async function create(context: Context, name: string, options: Options): Promise<number> {
+async function create(
+  context: Context,
+  name: string,
+  options: Options & { scope: string; expires?: string },
+): Promise<number> {
+  const { app: appId, scope } = options
+  const expiresAt = expiryOf(context, options.expires)
   const { createApiKey } = await withSession(context, options, (session) =>
     session.ask<{ createApiKey: NewKey }>(
-      `mutation ($appId: String!, $name: String!) { createApiKey(appId: $appId, name: $name) { ${NEW_KEY} } }`,
-      { appId: options.app, name },
+      `mutation ($appId: String!, $name: String!, $scope: ApiKeyScope, $expiresAt: String) {
+        createApiKey(appId: $appId, name: $name, scope: $scope, expiresAt: $expiresAt) { ${NEW_KEY} }
+      }`,
+      { appId, name, scope, ...(expiresAt !== undefined && { expiresAt }) },
     ),
   )
   await showNewKey(context, createApiKey, options)
+  return DONE
+}
+
+const expiryOf = ({ clocks }: Context, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : timeAfter('--expires', text, clocks.wall())
+
+async function update(
+  context: Context,
+  id: string,
+  options: Options & { name?: string; scope?: string; expires?: string | boolean },
+): Promise<number> {
+  const { name, scope, expires } = options
+  const input = {
+    ...(name !== undefined && { name }),
+    ...(scope !== undefined && { scope }),
+    ...(expires === false && { expiresAt: null }),
+    ...(typeof expires === 'string' && { expiresAt: expiryOf(context, expires) }),
+  }
+  if (Object.keys(input).length === 0)
+    throw new StartError('Nothing to change. Add --name, --scope, --expires or --no-expires.')
+  const { updateApiKey: key } = await withSession(context, options, (session) =>
+    session.ask<{ updateApiKey: Key }>(
+      `mutation ($appId: String!, $id: String!, $input: UpdateApiKeyInput!) {
+        updateApiKey(appId: $appId, id: $id, input: $input) { ${KEY} }
+      }`,
+      { appId: options.app, id, input },
+    ),
+  )
+  const { terminal } = context
+  await terminal.print(
+    options.json
+      ? JSON.stringify(key)
+      : `Updated ${key.id}: ${plainText(key.name)}, scope ${key.scope}, ${key.expiresAt === null ? 'does not expire' : `expires at ${key.expiresAt}`}.`,
+  )
   return DONE
 }
 
