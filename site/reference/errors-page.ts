@@ -27,8 +27,12 @@ const MEANINGS: Record<ErrorCode, string> = {
   GRAPHQL_PARSE_FAILED: 'The document is not valid GraphQL.',
   GRAPHQL_VALIDATION_FAILED:
     'The document does not fit the schema, its variables do not fit their types, or it is too large or too expensive.',
-  BAD_REQUEST: 'The body is not a JSON object with a `query`, or a header is invalid.',
+  BAD_REQUEST:
+    'The body is not a JSON object, in GraphQL one with a `query`; or a header or the path is invalid.',
+  NOT_FOUND: 'There is no such route (REST).',
   METHOD_NOT_ALLOWED: 'The endpoint does not accept this HTTP method; `Allow` lists those it accepts.',
+  CONTENT_TOO_LARGE: 'The body is too large (REST). In GraphQL this is BAD_REQUEST.',
+  UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json`, or it is compressed (REST).',
   CONFLICT: 'The object was changed since it was read (dashboard). Read it again, then repeat the change.',
   IDEMPOTENCY_KEY_REUSED: 'The same key was used for a different request. Use a new key for each request.',
   RATE_LIMITED: 'Too many requests. Wait for `retryAfter` seconds.',
@@ -46,7 +50,7 @@ export function errorsPage(): string {
   ])
   return blocks(
     '# Errors',
-    `In GraphQL every POST has the HTTP status 200, and each element of \`errors\` has \`message\`, \`locations\`, \`path\` and \`extensions\`.
+    `In [REST](/rest.md#errors) an error is a problem document with its status. In GraphQL every POST has the HTTP status 200, and each element of \`errors\` has \`message\`, \`locations\`, \`path\` and \`extensions\`.
 Decide by \`extensions.code\`; messages may change.`,
     table(
       ['Field of `extensions`', 'Content'],

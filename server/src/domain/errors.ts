@@ -1,5 +1,6 @@
 /**
- * All errors. `type` is the class name in the SDKs, `status` the true HTTP status (the actual status is always 200).
+ * All errors. `type` is the class name in the SDKs, `status` the true HTTP status: REST answers with it, GraphQL always
+ * with 200.
  */
 export const ERRORS = {
   UNAUTHENTICATED: { type: 'AuthenticationError', status: 401 },
@@ -22,7 +23,10 @@ export const ERRORS = {
   GRAPHQL_PARSE_FAILED: { type: 'Error', status: 400 },
   GRAPHQL_VALIDATION_FAILED: { type: 'Error', status: 400 },
   BAD_REQUEST: { type: 'Error', status: 400 },
+  NOT_FOUND: { type: 'Error', status: 404 },
   METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
+  CONTENT_TOO_LARGE: { type: 'Error', status: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { type: 'Error', status: 415 },
   CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },
@@ -73,6 +77,9 @@ export const unauthenticated = () =>
   new TollgateError('UNAUTHENTICATED', 'A valid API key is required in the Authorization header')
 export const invalidToken = () =>
   new TollgateError('UNAUTHENTICATED', 'A valid user token is required in the Authorization header')
+
+export const notFound = (message: string) => new TollgateError('NOT_FOUND', message)
+export const methodNotAllowed = (message: string) => new TollgateError('METHOD_NOT_ALLOWED', message)
 
 export const featureNotFound = (id: string) =>
   new TollgateError('FEATURE_NOT_FOUND', `Feature not found: ${quote(id)}`)

@@ -176,7 +176,7 @@ export const INVITATION_HOURS = 7 * 24
 export const PASSWORD_RESET_HOURS = 24
 /** How long a rotated API key may keep working. */
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24
-/** Rows on one page of a list in the dashboard. */
+/** Rows on one page of a list in the dashboard, and items in one answer of a REST list. */
 export const MAX_PAGE = 500
 /**
  * Rows that one page of a filtered list scans, which takes tens of milliseconds. The next page continues from there.

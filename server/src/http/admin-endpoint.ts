@@ -6,6 +6,7 @@ import type { AdminContext } from '../graphql/admin/context.ts'
 import { adminSchema } from '../graphql/admin/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
 import { callerWithKey } from '../operations/apps/callers.ts'
+import type { Deadline } from '../operations/call/deadline.ts'
 import type { Service } from '../operations/call/service.ts'
 import type { AppCaller } from '../store/apps/app-cache.ts'
 import type { Admission } from './admission.ts'
@@ -13,7 +14,19 @@ import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
-export function adminEndpoint(service: Service, admission: Admission): Endpoint<AppCaller> {
+/** Callers with an API key, of GraphQL and REST. */
+export interface AdminEndpoint extends Endpoint<AppCaller> {
+  /** `target`: the method and path of REST, which are part of the request that an Idempotency-Key identifies. */
+  context(
+    caller: AppCaller,
+    exchange: Exchange,
+    body: Buffer,
+    deadline: Deadline,
+    target?: string,
+  ): AdminContext
+}
+
+export function adminEndpoint(service: Service, admission: Admission): AdminEndpoint {
   // Cached by the keys themselves, which every request contains: hashing them first would add 1.4 µs to each check.
   const hashes = new LRUCache<string, string>({ max: MAX_CACHED_KEYS })
   const refuse = (exchange: Exchange): never => {
@@ -47,9 +60,9 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
       if (known) return letIn(exchange, key, hash, known)
       return callerWithKey(service, hash).then((caller) => letIn(exchange, key, hash, caller))
     },
-    context(caller, exchange, body, deadline): AdminContext {
+    context(caller, exchange, body, deadline, target = ''): AdminContext {
       const key = idempotencyKeyOf(exchange)
-      const idempotency = key === null ? null : { key, request: hashOf(body) }
+      const idempotency = key === null ? null : { key, request: hashOf(target, body) }
       return { service, caller, idempotency, deadline, lists: new LongLists() }
     },
   }
@@ -65,4 +78,8 @@ function idempotencyKeyOf({ headers }: Exchange): string | null {
 }
 
 // Keys are looked up by hash, so the time it takes reveals nothing about the key.
-const hashOf = (value: string | Buffer): Buffer => createHash('sha256').update(value).digest()
+function hashOf(...parts: (string | Buffer)[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}

@@ -2,13 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import { endResponse, hasUnreadBody } from './body.ts'
 
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 interface Answer {
   request: IncomingMessage
   response: ServerResponse
   requestId: string
+  contentType?: string
 }
 
-export function answerJson(answer: Answer, status: number, result: object): void {
+export function answerJson(answer: Answer, status: number, result: unknown): void {
   const { request, response } = answer
   if (response.destroyed) return
   // A string is sent in one write with the headers; a buffer would take two.
@@ -54,15 +57,8 @@ function room(to: Writable): Promise<void> {
   })
 }
 
-function headersOf({ request, requestId }: Answer): string[] {
-  const headers = [
-    'Content-Type',
-    'application/json; charset=utf-8',
-    'Cache-Control',
-    'no-store',
-    'X-Request-Id',
-    requestId,
-  ]
+function headersOf({ request, requestId, contentType = JSON_TYPE }: Answer): string[] {
+  const headers = ['Content-Type', contentType, 'Cache-Control', 'no-store', 'X-Request-Id', requestId]
   if (hasUnreadBody(request)) headers.push('Connection', 'close')
   return headers
 }

@@ -1,6 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest } from '../domain/errors.ts'
+import { badRequest, type ErrorCode, TollgateError } from '../domain/errors.ts'
 import { MAX_BODY_BYTES, REQUEST_TIMEOUT_MS } from '../domain/limits.ts'
+
+/** A body that is not read. GraphQL answers BAD_REQUEST, as for any malformed request; `code` of REST is more exact. */
+export class RefusedBody extends TollgateError {
+  readonly restCode: ErrorCode
+
+  constructor(restCode: ErrorCode, message: string) {
+    super('BAD_REQUEST', message)
+    this.restCode = restCode
+  }
+}
 
 /** Reads the body, or rejects it as soon as it is too large. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -8,7 +18,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') {
       reject(
-        badRequest(
+        new RefusedBody(
+          'UNSUPPORTED_MEDIA_TYPE',
           `Content-Encoding ${JSON.stringify(encoding)} is not supported. Send the body uncompressed.`,
         ),
       )
@@ -51,7 +62,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 
 const endedEarly = () => badRequest('The request body is incomplete')
 const tooSlow = () => badRequest(`The request body must arrive within ${REQUEST_TIMEOUT_MS / 1_000} seconds`)
-const tooLarge = () => badRequest(`The request body must be at most ${MAX_BODY_BYTES} bytes`)
+const tooLarge = () =>
+  new RefusedBody('CONTENT_TOO_LARGE', `The request body must be at most ${MAX_BODY_BYTES} bytes`)
 
 /** Whether an unread body blocks the next request on the connection. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {

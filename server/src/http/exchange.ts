@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { answerJson, answerStream } from './answer.ts'
+import { answerJson, answerStream, JSON_TYPE } from './answer.ts'
 import { readBody } from './body.ts'
 
-/** A GraphQL request and its response, on either HTTP path. */
+/** A request of an API and its response, on either HTTP path. */
 export interface Exchange {
   readonly method: string | undefined
   readonly headers: IncomingHttpHeaders
@@ -12,7 +12,7 @@ export interface Exchange {
   /** Reads the body; throws if it is rejected. */
   body(): Buffer | Promise<Buffer>
   setHeader(name: string, value: string): void
-  answer(status: number, requestId: string, result: object): void
+  answer(status: number, requestId: string, result: unknown, contentType?: string): void
   /** Streams JSON. */
   stream(requestId: string, pieces: AsyncIterable<string>): Promise<void>
 }
@@ -52,8 +52,9 @@ export class NodeExchange implements Exchange {
     if (!this.#response.headersSent) this.#response.appendHeader(name, value)
   }
 
-  answer(status: number, requestId: string, result: object): void {
-    answerJson({ request: this.#request, response: this.#response, requestId }, status, result)
+  answer(status: number, requestId: string, result: unknown, contentType = JSON_TYPE): void {
+    const answer = { request: this.#request, response: this.#response, requestId, contentType }
+    answerJson(answer, status, result)
   }
 
   stream(requestId: string, pieces: AsyncIterable<string>): Promise<void> {

@@ -1,4 +1,5 @@
 import { badRequest } from '../domain/errors.ts'
+import { isObject, parseJson, utf8Of } from './json-body.ts'
 
 interface GraphqlRequest {
   query: string
@@ -6,11 +7,9 @@ interface GraphqlRequest {
   operationName: string | null
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** Parses the request in a body. `variables` is an object, or one serialised into a string. */
 export function parseGraphqlRequest(body: Buffer): GraphqlRequest {
-  const parsed = parseJson(decode(body), 'The request body')
+  const parsed = parseJson(utf8Of(body), 'The request body')
   if (Array.isArray(parsed)) throw badRequest('Batches are not supported. Send one operation per request.')
   if (!isObject(parsed)) throw badRequest('The request body must be a JSON object with a "query"')
   const { query, variables, operationName } = parsed
@@ -35,23 +34,3 @@ function variablesOf(variables: unknown): Record<string, unknown> {
 }
 
 const notAnObject = () => badRequest('"variables" must be a JSON object, or a string containing one')
-
-function decode(body: Buffer): string {
-  try {
-    return utf8.decode(body)
-  } catch {
-    throw badRequest('The request body must be UTF-8')
-  }
-}
-
-function parseJson(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw badRequest(`${what} must be valid JSON`)
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-}

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '../domain/limits.ts'
-import { pour } from './answer.ts'
+import { JSON_TYPE, pour } from './answer.ts'
 import { endPolitely } from './end-politely.ts'
 import type { Exchange } from './exchange.ts'
 import { type PlainHead, readPlainHead, startsWith } from './plain-request.ts'
@@ -29,7 +29,7 @@ export function takePlainConnections(server: Server, routes: PlainRoutes): Plain
 }
 
 /**
- * The fast path of a GraphQL request. A plain POST that arrives in one piece on a kept-alive connection, which is what
+ * The fast path of an API request. A plain POST that arrives in one piece on a kept-alive connection, which is what
  * most clients send, is read and answered on its socket. node:http takes more than half of the time of such a request.
  * A connection on which anything else arrives is passed to node:http for good.
  */
@@ -196,11 +196,11 @@ class PlainExchange implements Exchange {
     this.#moreHeaders += `${name}: ${value}\r\n`
   }
 
-  answer(status: number, requestId: string, result: object): void {
+  answer(status: number, requestId: string, result: unknown, contentType = JSON_TYPE): void {
     const { socket } = this.#connection
     const body = JSON.stringify(result)
     const bytes = Buffer.byteLength(body)
-    const head = this.#headOf(status, requestId)
+    const head = this.#headOf(status, requestId, contentType)
     // Headers are ASCII. If the body is too, nothing needs encoding.
     const encoding = bytes === body.length ? 'latin1' : 'utf8'
     if (!socket.destroyed) socket.write(`${head}Content-Length: ${bytes}\r\n\r\n${body}`, encoding)
@@ -209,20 +209,19 @@ class PlainExchange implements Exchange {
 
   async stream(requestId: string, pieces: AsyncIterable<string>): Promise<void> {
     const { socket } = this.#connection
-    socket.write(`${this.#headOf(200, requestId)}Transfer-Encoding: chunked\r\n\r\n`)
+    socket.write(`${this.#headOf(200, requestId, JSON_TYPE)}Transfer-Encoding: chunked\r\n\r\n`)
     await pour(pieces, socket, chunked)
     if (!socket.destroyed) socket.write('0\r\n\r\n')
     this.#connection.next()
   }
 
-  #headOf(status: number, requestId: string): string {
+  #headOf(status: number, requestId: string, contentType: string): string {
     this.answered = true
     const kept = this.#routes.closing() ? 'close' : KEPT
-    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${FIXED_HEADERS}${this.#routes.headers}X-Request-Id: ${requestId}\r\n${this.#moreHeaders}Date: ${dateOf(this.#routes.clock())}\r\nConnection: ${kept}\r\n`
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${contentType}\r\nCache-Control: no-store\r\n${this.#routes.headers}X-Request-Id: ${requestId}\r\n${this.#moreHeaders}Date: ${dateOf(this.#routes.clock())}\r\nConnection: ${kept}\r\n`
   }
 }
 
-const FIXED_HEADERS = 'Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n'
 const KEPT = `keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1_000}`
 
 const chunked = (piece: string): string => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`

@@ -12,7 +12,7 @@ export interface PlainHead {
 /** Enough for a client's key and cookies; larger heads take the slow path. */
 const MAX_PLAIN_HEAD_BYTES = 4 * 1024
 
-const FORM = /^POST (\/[a-z/]*) HTTP\/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n)+)\r\n$/
+const FORM = /^POST (\/[a-z0-9/-]*) HTTP\/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n)+)\r\n$/
 
 /** Headers that change how the body or the following data must be read, or that node:http normalises. */
 const NOT_PLAIN = [

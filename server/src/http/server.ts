@@ -24,16 +24,18 @@ import { Turns } from './in-turn.ts'
 import { answerJwks } from './jwks-endpoint.ts'
 import { memberAdminEndpoint } from './member-admin-endpoint.ts'
 import { guardConnections } from './open-connections.ts'
+import { OPENAPI_PATH, openapiEndpoint } from './openapi-endpoint.ts'
 import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
 import { requestIdOf } from './request-id.ts'
 import { RequestsUnderWay } from './requests-under-way.ts'
+import { restHandler } from './rest-handler.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
 /** One year, as HSTS preload lists require. Other hosts of the domain are not included. */
 const HSTS = 'max-age=31536000'
 
 export interface HttpSettings {
-  /** whether plain GraphQL requests bypass node:http */
+  /** whether plain API requests bypass node:http */
   plain: boolean
   admission: AdmissionSettings
   stalledReaderMs: number
@@ -72,7 +74,8 @@ export function httpServer(
   const readyCheck = new ReadyCheck(service)
   const underWay = new RequestsUnderWay(service.monotonic)
   service.metrics.watchRequests(underWay)
-  const admin = graphqlHandler('admin', adminEndpoint(service, admission), service, underWay)
+  const adminApi = adminEndpoint(service, admission)
+  const admin = graphqlHandler('admin', adminApi, service, underWay)
   const client = graphqlHandler('client', clientEndpoint(service, admission), service, underWay)
   const dashboard = graphqlHandler(
     'dashboard',
@@ -86,10 +89,12 @@ export function httpServer(
     service,
     underWay,
   )
+  const rest = restHandler(adminApi, admission, service, underWay)
   const imports = importEndpoint(service, publicUrl)
   const audit = auditEndpoint(service, publicUrl)
   const pages = dashboardPages(folders.dashboard, publicUrl)
   const docs = docsPages(folders.docs)
+  const openapi = openapiEndpoint()
 
   const headers = new Headers({ 'X-Content-Type-Options': 'nosniff' })
   if (publicUrl().startsWith('https:')) headers.set('Strict-Transport-Security', HSTS)
@@ -131,6 +136,7 @@ export function httpServer(
         ['/graphql', admin],
         ['/client/graphql', client],
         ['/dashboard/graphql', dashboard],
+        ...rest.plain,
       ]),
       closing: () => draining,
       broke: (error) => service.log.error({ err: error }, 'request handler failed'),
@@ -190,6 +196,8 @@ export function httpServer(
 
   function prefixed(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
+    if (isRest(request, path)) return rest.handle(new NodeExchange(request, response), request.url ?? '')
+    if (path === OPENAPI_PATH) return openapi(request, response)
     if (path.startsWith('/checkout/')) return answerCheckout(service, publicUrl(), path, request, response)
     if (path.startsWith('/webhooks/')) return answerWebhook(service, path, request, response)
     if (path === '/docs' || path.startsWith('/docs/')) return docs(path, request, response)
@@ -198,7 +206,7 @@ export function httpServer(
 
   async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await pages(pathOf(request), request, response)) return
-    text(request, response, 404, 'Not found. The Admin API is at POST /graphql.')
+    text(request, response, 404, 'Not found. The Admin API is at POST /graphql and, as REST, under /v1.')
   }
 }
 
@@ -218,8 +226,14 @@ const NOT_COUNTED = new Set([
   '/readyz',
 ])
 
-const isCountedHere = (request: IncomingMessage): boolean =>
-  !NOT_COUNTED.has(pathOf(request)) || request.method === 'OPTIONS'
+function isCountedHere(request: IncomingMessage): boolean {
+  const path = pathOf(request)
+  return !isRest(request, path) && (!NOT_COUNTED.has(path) || request.method === 'OPTIONS')
+}
+
+/** Its document is public, and counted like a page. */
+const isRest = ({ method }: IncomingMessage, path: string): boolean =>
+  path.startsWith('/v1/') && !(path === OPENAPI_PATH && (method === 'GET' || method === 'HEAD'))
 
 function isAdmitted(admission: Admission, request: IncomingMessage, response: ServerResponse): boolean {
   const arrival = {

@@ -30,9 +30,11 @@ export function written({ status, data, errors }: Answer | undefined = { status:
   return JSON.stringify({ status, data, errors: sorted }, null, 1)
 }
 
+const alike = (answer: Answer | undefined): string => madeAlike(written(answer))
+
 /** What differs from one turn to the next for good reason, made the same. */
-function alike(answer: Answer | undefined): string {
-  return written(answer)
+export function madeAlike(text: string): string {
+  return text
     .replaceAll(/turn\d/g, 'turn')
     .replaceAll(/\b(sub|key|inv|mig)_[0-9a-f-]{36}/g, '$1')
     .replaceAll(/\bprice_[0-9a-f]{14}/g, 'price')

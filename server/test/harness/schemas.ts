@@ -3,6 +3,8 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { clientSchema } from '../../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
+import { openapiDocument } from '../../src/rest/openapi.ts'
+import { restOperations } from '../../src/rest/operations.ts'
 
 export interface CommittedSchema {
   name: string
@@ -24,3 +26,7 @@ function fileOf(name: string): string {
 
 /** Sorted, so that moving code about changes nothing. */
 export const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`
+
+export const OPENAPI_FILE = fileURLToPath(new URL('../../schema/openapi.json', import.meta.url))
+
+export const openapiText = (): string => `${JSON.stringify(openapiDocument(restOperations()), null, 2)}\n`

@@ -12,6 +12,8 @@ export const LONGER: Record<string, string> = {
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/test/operations.test.ts': ROWS,
   'server/src/domain/billing-changes.test.ts': ROWS,
+  'server/test/rest/requests.test.ts': ROWS,
+  'server/test/rest/routes.test.ts': ROWS,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
   'server/test/billing/price-changes.test.ts': ONE_SETTING,

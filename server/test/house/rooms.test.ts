@@ -18,7 +18,8 @@ describe('the rooms', () => {
     billing: ['store', 'domain'],
     operations: ['store', 'billing', 'domain'],
     graphql: ['operations', 'store', 'domain'],
-    http: ['graphql', 'operations', 'store', 'domain'],
+    rest: ['graphql', 'operations', 'domain'],
+    http: ['rest', 'graphql', 'operations', 'store', 'domain'],
     settings: ['http', 'operations', 'store', 'domain'],
     terminal: [],
     // Other programs are started by their file name, not imported.

@@ -117,8 +117,12 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         overrides: t.field({
           type: [types.override],
           description: 'Overrides of a user that are currently in force.',
-          args: { userId: t.arg.string({ required: true }) },
-          resolve: (_, args, context) => overrides(queryCall(context), args.userId),
+          args: {
+            userId: t.arg.string({ required: true }),
+            first: page.first,
+            after: t.arg.string({ description: 'Return items after the one of this feature.' }),
+          },
+          resolve: (_, args, context) => overrides(queryCall(context), args.userId, args),
         }),
       } satisfies Record<AdminQuery, unknown>
     },

@@ -5,6 +5,7 @@ import {
   isEnumType,
   isIntrospectionType,
   isListType,
+  isNonNullType,
   Kind,
 } from 'graphql'
 import type { JsonObject } from '../../domain/metadata.ts'
@@ -72,6 +73,8 @@ export function nullableOperations(schema: GraphQLSchema, neverFail: readonly st
   const queries = Object.values(schema.getQueryType()?.getFields() ?? {})
   const single = queries.filter(({ type }) => !isListType(getNullableType(type)))
   for (const field of [...single, ...Object.values(schema.getMutationType()?.getFields() ?? {})]) {
+    // REST needs to know: it answers an error instead of a result, not beside null.
+    field.extensions = { ...field.extensions, nullable: !isNonNullType(field.type) }
     if (!neverFail.includes(field.name)) field.type = getNullableType(field.type)
   }
   return schema

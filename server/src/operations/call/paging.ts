@@ -13,11 +13,11 @@ export function checkFirst(first: number | null | undefined): void {
 export const unknownAfter = () => badUserInput('after must be the ID of an item of this list', 'after')
 
 /** A page of a list that is already in memory. */
-export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {
+export function pageOfAll<T>(all: readonly T[], { first, after }: Page, idOf: (entry: T) => string): T[] {
   checkFirst(first)
   let start = 0
   if (after !== null && after !== undefined) {
-    start = all.findIndex((entry) => entry.id === after) + 1
+    start = all.findIndex((entry) => idOf(entry) === after) + 1
     if (start === 0) throw unknownAfter()
   }
   return all.slice(start, typeof first === 'number' ? start + first : undefined)

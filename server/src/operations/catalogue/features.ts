@@ -10,5 +10,5 @@ export async function feature(call: Call, id: string): Promise<CataloguedFeature
 
 export async function features(call: Call, page: Page): Promise<readonly CataloguedFeature[]> {
   const { app } = await momentOf(call)
-  return pageOfAll([...app.catalogue.features.values()], page)
+  return pageOfAll([...app.catalogue.features.values()], page, ({ id }) => id)
 }

@@ -27,6 +27,7 @@ export async function packages(call: Call, status: string, page: Page): Promise<
   return pageOfAll(
     [...app.catalogue.packages.values()].filter((p) => p.status === status),
     page,
+    ({ id }) => id,
   )
 }
 

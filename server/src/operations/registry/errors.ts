@@ -1,0 +1,48 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { AdminMutation, AdminQuery } from './registry.ts'
+
+/** The errors of each operation of the Admin API, besides those that every operation may answer with. */
+export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly ErrorCode[]>> = {
+  canUseFeature: [],
+  canUseFeatures: [],
+  recordUsage: [],
+  recordUsages: [],
+  showUsage: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+
+  feature: ['FEATURE_NOT_FOUND'],
+  features: [],
+  createFeature: [],
+  updateFeature: ['FEATURE_NOT_FOUND'],
+
+  package: ['PACKAGE_NOT_FOUND'],
+  packages: [],
+  createPackage: ['FEATURE_NOT_FOUND'],
+  updatePackage: ['PACKAGE_NOT_FOUND'],
+  migration: ['MIGRATION_NOT_FOUND'],
+  migrateSubscriptions: ['PACKAGE_NOT_FOUND'],
+  undoMigration: ['MIGRATION_NOT_FOUND'],
+
+  user: ['USER_NOT_FOUND'],
+  users: [],
+  exportUser: ['USER_NOT_FOUND'],
+  createUser: [],
+  updateUser: ['USER_NOT_FOUND'],
+  deleteUser: ['USER_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
+  generateUserToken: ['USER_NOT_FOUND'],
+
+  overrides: ['USER_NOT_FOUND'],
+  setOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+  removeOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+
+  subscription: ['SUBSCRIPTION_NOT_FOUND'],
+  subscriptions: [],
+  subscribe: ['USER_NOT_FOUND'],
+  cancelSubscription: ['SUBSCRIPTION_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
+  keepSubscription: ['SUBSCRIPTION_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
+  changeSubscription: ['USER_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
+  cancelScheduledChange: ['USER_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
+  startTrial: ['USER_NOT_FOUND', 'PACKAGE_NOT_FOUND'],
+  extendTrial: ['SUBSCRIPTION_NOT_FOUND'],
+
+  generateSubscriptionLink: ['USER_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
+}

@@ -1,0 +1,82 @@
+import type { AdminMutation, AdminQuery } from '../operations/registry/registry.ts'
+
+/**
+ * How REST calls an operation of the Admin API. The operation's arguments and result come from the schema: a name in the
+ * path is the argument of that name, or a field of the argument `input`; the remaining arguments are in the query string
+ * of a GET or DELETE, and otherwise in the body, which is the argument `input` if there is one.
+ */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: `/v1/${string}`
+  /** names in the path, query string or body that differ from the argument's */
+  names?: Readonly<Record<string, string>>
+  /** arguments without a meaning in REST */
+  without?: readonly string[]
+  /** Answers 201, unless it is a dry run. */
+  creates?: true
+  /** the field whose value in the last item of a page is the cursor of the next page; by default `id` */
+  cursor?: string
+}
+
+/** The route of every operation of the Admin API. */
+export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
+  canUseFeature: { method: 'POST', path: '/v1/check' },
+  canUseFeatures: { method: 'POST', path: '/v1/checks' },
+
+  recordUsage: { method: 'POST', path: '/v1/usage' },
+  recordUsages: { method: 'POST', path: '/v1/usage/batch', names: { events: 'inputs' } },
+  showUsage: { method: 'GET', path: '/v1/usage' },
+
+  features: { method: 'GET', path: '/v1/features' },
+  createFeature: { method: 'POST', path: '/v1/features', creates: true },
+  feature: { method: 'GET', path: '/v1/features/{id}' },
+  updateFeature: { method: 'PATCH', path: '/v1/features/{id}' },
+
+  packages: { method: 'GET', path: '/v1/packages', without: ['includeFeatures'] },
+  createPackage: { method: 'POST', path: '/v1/packages', creates: true },
+  package: { method: 'GET', path: '/v1/packages/{id}', without: ['includeFeatures'] },
+  updatePackage: { method: 'PATCH', path: '/v1/packages/{id}' },
+
+  migrateSubscriptions: {
+    method: 'POST',
+    path: '/v1/packages/{id}/migrations',
+    names: { id: 'packageId' },
+    creates: true,
+  },
+  migration: { method: 'GET', path: '/v1/migrations/{id}' },
+  undoMigration: { method: 'POST', path: '/v1/migrations/{id}/undo' },
+
+  users: { method: 'GET', path: '/v1/users' },
+  createUser: { method: 'POST', path: '/v1/users', creates: true },
+  user: { method: 'GET', path: '/v1/users/{id}' },
+  updateUser: { method: 'PATCH', path: '/v1/users/{id}' },
+  deleteUser: { method: 'DELETE', path: '/v1/users/{id}' },
+  exportUser: { method: 'GET', path: '/v1/users/{id}/export' },
+
+  changeSubscription: { method: 'POST', path: '/v1/users/{id}/change-plan', names: { id: 'userId' } },
+  startTrial: { method: 'POST', path: '/v1/users/{id}/start-trial', names: { id: 'userId' } },
+  cancelScheduledChange: {
+    method: 'POST',
+    path: '/v1/users/{id}/cancel-scheduled-change',
+    names: { id: 'userId' },
+  },
+
+  overrides: {
+    method: 'GET',
+    path: '/v1/users/{id}/overrides',
+    names: { id: 'userId' },
+    cursor: 'featureId',
+  },
+  setOverride: { method: 'PUT', path: '/v1/users/{id}/overrides/{featureId}', names: { id: 'userId' } },
+  removeOverride: { method: 'DELETE', path: '/v1/users/{id}/overrides/{featureId}', names: { id: 'userId' } },
+
+  subscriptions: { method: 'GET', path: '/v1/subscriptions' },
+  subscribe: { method: 'POST', path: '/v1/subscriptions', creates: true },
+  subscription: { method: 'GET', path: '/v1/subscriptions/{id}' },
+  cancelSubscription: { method: 'POST', path: '/v1/subscriptions/{id}/cancel' },
+  keepSubscription: { method: 'POST', path: '/v1/subscriptions/{id}/keep' },
+  extendTrial: { method: 'POST', path: '/v1/subscriptions/{id}/extend-trial' },
+
+  generateSubscriptionLink: { method: 'POST', path: '/v1/payment-links', creates: true },
+  generateUserToken: { method: 'POST', path: '/v1/user-tokens', creates: true },
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { restOperations } from '../../src/rest/operations.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
+import { fuzz } from './fuzz.ts'
+
+const server = shared(startTestServer)
+const SEED = Number(process.env.TOLLGATE_FUZZ_SEED ?? 1)
+
+it('gap: REST: answers 10,000 requests made from the OpenAPI document as it says', async () => {
+  const statuses = await fuzz(server, { requests: 10_000, seed: SEED })
+  // Without successes, the requests would only try the refusals.
+  const succeeded = restOperations().filter(({ name }) => {
+    const counts = statuses.get(name)
+    return (counts?.get(200) ?? 0) + (counts?.get(201) ?? 0) > 0
+  })
+  expect(succeeded.map(({ name }) => name)).toEqual(restOperations().map(({ name }) => name))
+  expect([...statuses.values()].flatMap((counts) => [...counts.keys()])).toEqual(
+    expect.arrayContaining([200, 201, 400, 404, 409, 415]),
+  )
+}, 600_000)
