@@ -33,6 +33,13 @@ export const RECORD = request(
   '"recorded":true',
 )
 
+/** The same check in REST, which answers with all fields. */
+export const REST_CHECK: Request = {
+  body: JSON.stringify({ userId: userId(ANY_USER), featureId: FEATURE }),
+  headers: { Authorization: API_KEY },
+  expect: '"access":true',
+}
+
 /** `variables` travels as a string, the form that the API's specification gives. */
 function request(query: string, variables: object, expect: string): Request {
   const body = JSON.stringify({ query, variables: JSON.stringify(variables) })

@@ -13,6 +13,7 @@ import { lists } from './pairs/lists.ts'
 import { lone } from './pairs/lone.ts'
 import { pacing } from './pairs/pacing.ts'
 import { record } from './pairs/record.ts'
+import { rest } from './pairs/rest.ts'
 import { revenue } from './pairs/revenue.ts'
 import { users } from './pairs/users.ts'
 import { workers } from './pairs/workers.ts'
@@ -24,7 +25,19 @@ import { markdown, type Row, textTable } from './report.ts'
 import { type Database, seededDatabase } from './seed.ts'
 import { type Subject, startSubject } from './subject.ts'
 
-const PAIRS: readonly Pair[] = [check, record, hot, lone, pacing, workers, lists, users, revenue, growth]
+const PAIRS: readonly Pair[] = [
+  check,
+  record,
+  rest,
+  hot,
+  lone,
+  pacing,
+  workers,
+  lists,
+  users,
+  revenue,
+  growth,
+]
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
 
 async function main(options: Options): Promise<void> {

@@ -30,3 +30,5 @@ export const printed = (schema: GraphQLSchema): string => `${printSchema(lexicog
 export const OPENAPI_FILE = fileURLToPath(new URL('../../schema/openapi.json', import.meta.url))
 
 export const openapiText = (): string => `${JSON.stringify(openapiDocument(restOperations()), null, 2)}\n`
+
+export const PYTHON_FILE = fileURLToPath(new URL('../../../examples/python/tollgate.py', import.meta.url))

@@ -1,0 +1,1007 @@
+"""Client of the Tollgate Admin API, for Python 3.8 or later, without dependencies.
+
+Generated from server/schema/openapi.json by `npm run schema`. Do not edit.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from typing import Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union
+
+RETRIES = 2
+
+
+class TollgateError(Exception):
+    """An error of the service. `code` is stable, the text is for people."""
+
+    def __init__(self, problem: Dict[str, Any]) -> None:
+        super().__init__(problem["detail"])
+        self.code: str = problem["code"]
+        self.status: int = problem["status"]
+        self.field: Optional[str] = problem.get("field")
+        self.request_id: str = problem["requestId"]
+        self.retry_after: Optional[int] = problem.get("retryAfter")
+
+
+class _Omitted:
+    pass
+
+
+OMITTED = _Omitted()
+"""Default of optional arguments. None is sent, as null."""
+
+CanUseFeatureData = TypedDict(
+    "CanUseFeatureData",
+    {
+        "access": "bool",
+        "consumption": "Optional[Consumption]",
+        "featureId": "str",
+        "reason": "str",
+        "reasonCode": "ReasonCode",
+    },
+)
+ChangeTime = Literal["BEST", "NOW", "PERIOD_END"]
+Consumption = TypedDict(
+    "Consumption",
+    {
+        "budget": "Optional[float]",
+        "overageEnabled": "bool",
+        "used": "float",
+    },
+)
+CreateFeatureInput = TypedDict(
+    "CreateFeatureInput",
+    {
+        "id": "str",
+        "metadata": "Optional[Dict[str, Any]]",
+        "name": "str",
+        "type": "FeatureType",
+        "unitLabel": "Optional[str]",
+        "unitLabelPlural": "Optional[str]",
+    },
+    total=False,
+)
+CreatePackageFeatureInput = TypedDict(
+    "CreatePackageFeatureInput",
+    {
+        "entitlement": "Optional[Entitlement]",
+        "id": "str",
+    },
+    total=False,
+)
+CreatePackageInput = TypedDict(
+    "CreatePackageInput",
+    {
+        "features": "Optional[List[CreatePackageFeatureInput]]",
+        "id": "str",
+        "isAddon": "bool",
+        "metadata": "Optional[Dict[str, Any]]",
+        "name": "str",
+    },
+    total=False,
+)
+CreateUsageEventInput = TypedDict(
+    "CreateUsageEventInput",
+    {
+        "action": "Optional[UsageAction]",
+        "delta": "int",
+        "featureId": "str",
+        "idempotencyKey": "Optional[str]",
+        "userId": "str",
+    },
+    total=False,
+)
+CreateUserInput = TypedDict(
+    "CreateUserInput",
+    {
+        "billingId": "Optional[str]",
+        "email": "Optional[str]",
+        "id": "str",
+        "metadata": "Optional[Dict[str, Any]]",
+        "name": "Optional[str]",
+    },
+    total=False,
+)
+DeletedUser = TypedDict(
+    "DeletedUser",
+    {
+        "id": "str",
+    },
+)
+Dispute = TypedDict(
+    "Dispute",
+    {
+        "openedAt": "str",
+        "reason": "Optional[str]",
+        "state": "DisputeState",
+    },
+)
+DisputeState = Literal["CLOSED", "INQUIRY", "LOST", "OPEN", "WON"]
+Entitlement = TypedDict(
+    "Entitlement",
+    {
+        "limit": "Optional[int]",
+        "overageEnabled": "bool",
+        "resetPeriod": "ResetPeriod",
+    },
+    total=False,
+)
+Feature = TypedDict(
+    "Feature",
+    {
+        "archived": "bool",
+        "id": "str",
+        "metadata": "Dict[str, Any]",
+        "name": "str",
+        "packages": "List[PackageSummary]",
+        "type": "FeatureType",
+        "unitLabel": "Optional[str]",
+        "unitLabelPlural": "Optional[str]",
+    },
+)
+FeatureChange = TypedDict(
+    "FeatureChange",
+    {
+        "after": "CanUseFeatureData",
+        "before": "CanUseFeatureData",
+        "featureId": "str",
+        "name": "str",
+    },
+)
+FeatureType = Literal["BINARY", "CONSUMABLE"]
+GeneratedUserToken = TypedDict(
+    "GeneratedUserToken",
+    {
+        "token": "str",
+    },
+)
+MigratedFeature = TypedDict(
+    "MigratedFeature",
+    {
+        "featureId": "str",
+        "gains": "int",
+        "lessOverage": "int",
+        "loses": "int",
+        "moreOverage": "int",
+    },
+)
+Migration = TypedDict(
+    "Migration",
+    {
+        "at": "str",
+        "features": "List[MigratedFeature]",
+        "fromVersion": "int",
+        "gains": "int",
+        "id": "Optional[str]",
+        "lessOverage": "int",
+        "loses": "int",
+        "moreOverage": "int",
+        "moved": "int",
+        "packageId": "str",
+        "status": "MigrationStatus",
+        "subscriptions": "int",
+        "toVersion": "int",
+        "undoneAt": "Optional[str]",
+        "when": "ChangeTime",
+    },
+)
+MigrationStatus = Literal["DONE", "DRY_RUN", "SCHEDULED", "UNDONE"]
+Override = TypedDict(
+    "Override",
+    {
+        "expiresAt": "Optional[str]",
+        "featureId": "str",
+        "limit": "Optional[int]",
+        "mode": "OverrideMode",
+        "overageEnabled": "Optional[bool]",
+        "reason": "Optional[str]",
+        "resetPeriod": "ResetPeriod",
+        "startedAt": "str",
+        "userId": "str",
+    },
+)
+OverrideMode = Literal["ADD", "DENY", "GRANT", "REPLACE", "UNLIMITED"]
+Package = TypedDict(
+    "Package",
+    {
+        "archived": "bool",
+        "features": "List[PackageFeature]",
+        "id": "str",
+        "isAddon": "bool",
+        "metadata": "Dict[str, Any]",
+        "name": "str",
+        "prices": "List[Price]",
+        "status": "PackageStatus",
+        "updatedAt": "str",
+    },
+)
+PackageFeature = TypedDict(
+    "PackageFeature",
+    {
+        "id": "str",
+        "limit": "Optional[str]",
+        "metadata": "Dict[str, Any]",
+        "name": "str",
+        "type": "FeatureType",
+        "unitLabel": "Optional[str]",
+        "unitLabelPlural": "Optional[str]",
+    },
+)
+PackageStatus = Literal["DRAFT", "PUBLISHED"]
+PackageSubscription = TypedDict(
+    "PackageSubscription",
+    {
+        "cancelAt": "Optional[str]",
+        "cancelledAt": "Optional[str]",
+        "id": "str",
+        "metadata": "Dict[str, Any]",
+        "package": "Package",
+        "packageVersion": "int",
+        "quantity": "int",
+        "reversals": "List[Payment]",
+        "scheduled": "Optional[ScheduledChange]",
+        "startedAt": "str",
+        "status": "SubscriptionStatus",
+        "trialEndsAt": "Optional[str]",
+        "userId": "str",
+    },
+)
+PackageSummary = TypedDict(
+    "PackageSummary",
+    {
+        "archived": "bool",
+        "id": "str",
+        "isAddon": "bool",
+        "metadata": "Dict[str, Any]",
+        "name": "str",
+        "status": "PackageStatus",
+        "updatedAt": "str",
+    },
+)
+Payment = TypedDict(
+    "Payment",
+    {
+        "amount": "int",
+        "currency": "str",
+        "dispute": "Optional[Dispute]",
+        "paidAt": "str",
+        "paymentRef": "str",
+        "periodEnd": "Optional[str]",
+        "periodStart": "Optional[str]",
+        "refunded": "int",
+        "refundedAt": "Optional[str]",
+    },
+)
+Price = TypedDict(
+    "Price",
+    {
+        "amount": "int",
+        "currency": "str",
+        "displayAmount": "str",
+        "id": "str",
+        "interval": "Optional[str]",
+        "provider": "str",
+    },
+)
+ReasonCode = Literal["DENIED", "FEATURE_NOT_FOUND", "GRANTED", "LIMIT_EXCEEDED", "NOT_IN_PACKAGE", "NO_SUBSCRIPTION", "OVERAGE", "UNLIMITED", "USER_NOT_FOUND", "WITHIN_BUDGET"]
+RecordedUsage = TypedDict(
+    "RecordedUsage",
+    {
+        "consumption": "Optional[Consumption]",
+        "reason": "Optional[str]",
+        "recorded": "bool",
+    },
+)
+ResetPeriod = Literal["DAY", "HOUR", "MONTH", "NEVER", "WEEK", "YEAR"]
+ScheduledChange = TypedDict(
+    "ScheduledChange",
+    {
+        "at": "str",
+        "packageId": "str",
+        "packageName": "str",
+    },
+)
+ShowUsageData = TypedDict(
+    "ShowUsageData",
+    {
+        "current": "Optional[UsagePeriod]",
+        "past": "List[UsagePeriod]",
+    },
+)
+SubscriptionChange = TypedDict(
+    "SubscriptionChange",
+    {
+        "at": "str",
+        "charge": "Optional[int]",
+        "credit": "Optional[int]",
+        "currency": "Optional[str]",
+        "formula": "str",
+        "from": "Package",
+        "gains": "List[FeatureChange]",
+        "lessOverage": "List[FeatureChange]",
+        "loses": "List[FeatureChange]",
+        "moreOverage": "List[FeatureChange]",
+        "now": "bool",
+        "quotedBy": "str",
+        "subscription": "Optional[PackageSubscription]",
+        "to": "Package",
+    },
+)
+SubscriptionLink = TypedDict(
+    "SubscriptionLink",
+    {
+        "url": "str",
+    },
+)
+SubscriptionStatus = Literal["ACTIVE", "CANCELLED"]
+UpdateFeatureInput = TypedDict(
+    "UpdateFeatureInput",
+    {
+        "metadata": "Optional[Dict[str, Any]]",
+        "name": "Optional[str]",
+        "unitLabel": "Optional[str]",
+        "unitLabelPlural": "Optional[str]",
+    },
+    total=False,
+)
+UpdatePackageInput = TypedDict(
+    "UpdatePackageInput",
+    {
+        "metadata": "Optional[Dict[str, Any]]",
+    },
+    total=False,
+)
+UpdateUserInput = TypedDict(
+    "UpdateUserInput",
+    {
+        "id": "Optional[str]",
+        "metadata": "Optional[Dict[str, Any]]",
+        "name": "Optional[str]",
+    },
+    total=False,
+)
+UsageAction = Literal["ADD", "SET"]
+UsagePeriod = TypedDict(
+    "UsagePeriod",
+    {
+        "consumption": "Consumption",
+        "periodEnd": "Optional[str]",
+        "periodStart": "str",
+    },
+)
+User = TypedDict(
+    "User",
+    {
+        "billingId": "Optional[str]",
+        "email": "Optional[str]",
+        "id": "str",
+        "metadata": "Dict[str, Any]",
+        "name": "Optional[str]",
+    },
+)
+
+
+class Tollgate:
+    """The operations of the Admin API.
+
+    Calls that change something send an Idempotency-Key: `request_key`, or a generated one. Retries repeat it.
+    """
+
+    def __init__(self, url: str, api_key: str, timeout: float = 30) -> None:
+        self._url = url.rstrip("/")
+        self._api_key = api_key
+        self._timeout = timeout
+
+    def can_use_feature(
+        self,
+        *,
+        feature_id: str,
+        user_id: str,
+        delta: Union[int, _Omitted] = OMITTED,
+    ) -> CanUseFeatureData:
+        return self._send(
+            "POST",
+            "/v1/check",
+            {},
+            {"delta": delta, "featureId": feature_id, "userId": user_id},
+            None,
+        )
+
+    def can_use_features(
+        self,
+        *,
+        feature_ids: List[str],
+        user_id: str,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "POST",
+            "/v1/checks",
+            {},
+            {"featureIds": feature_ids, "userId": user_id},
+            None,
+        )
+
+    def record_usage(
+        self,
+        *,
+        delta: int,
+        feature_id: str,
+        user_id: str,
+        action: Union[Optional[UsageAction], _Omitted] = OMITTED,
+        idempotency_key: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> RecordedUsage:
+        return self._send(
+            "POST",
+            "/v1/usage",
+            {},
+            {"action": action, "delta": delta, "featureId": feature_id, "idempotencyKey": idempotency_key, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def show_usage(
+        self,
+        *,
+        feature_id: str,
+        user_id: str,
+    ) -> ShowUsageData:
+        return self._send(
+            "GET",
+            "/v1/usage",
+            {"featureId": feature_id, "userId": user_id},
+            None,
+            None,
+        )
+
+    def record_usages(
+        self,
+        *,
+        events: List[CreateUsageEventInput],
+        request_key: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "POST",
+            "/v1/usage/batch",
+            {},
+            {"events": events},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def features(
+        self,
+        *,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "GET",
+            "/v1/features",
+            {"after": after, "first": first},
+            None,
+            None,
+        )
+
+    def create_feature(
+        self,
+        *,
+        id: str,
+        name: str,
+        type: FeatureType,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        unit_label: Union[Optional[str], _Omitted] = OMITTED,
+        unit_label_plural: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Feature:
+        return self._send(
+            "POST",
+            "/v1/features",
+            {},
+            {"id": id, "metadata": metadata, "name": name, "type": type, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def feature(
+        self,
+        *,
+        id: str,
+    ) -> Feature:
+        return self._send(
+            "GET",
+            f"/v1/features/{_encoded(id)}",
+            {},
+            None,
+            None,
+        )
+
+    def update_feature(
+        self,
+        *,
+        id: str,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        name: Union[Optional[str], _Omitted] = OMITTED,
+        unit_label: Union[Optional[str], _Omitted] = OMITTED,
+        unit_label_plural: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Feature:
+        return self._send(
+            "PATCH",
+            f"/v1/features/{_encoded(id)}",
+            {},
+            {"metadata": metadata, "name": name, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def packages(
+        self,
+        *,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        status: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "GET",
+            "/v1/packages",
+            {"after": after, "first": first, "status": status},
+            None,
+            None,
+        )
+
+    def create_package(
+        self,
+        *,
+        id: str,
+        name: str,
+        features: Union[Optional[List[CreatePackageFeatureInput]], _Omitted] = OMITTED,
+        is_addon: Union[bool, _Omitted] = OMITTED,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Package:
+        return self._send(
+            "POST",
+            "/v1/packages",
+            {},
+            {"features": features, "id": id, "isAddon": is_addon, "metadata": metadata, "name": name},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def package(
+        self,
+        *,
+        id: str,
+    ) -> Package:
+        return self._send(
+            "GET",
+            f"/v1/packages/{_encoded(id)}",
+            {},
+            None,
+            None,
+        )
+
+    def update_package(
+        self,
+        *,
+        id: str,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Package:
+        return self._send(
+            "PATCH",
+            f"/v1/packages/{_encoded(id)}",
+            {},
+            {"metadata": metadata},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def migrate_subscriptions(
+        self,
+        *,
+        id: str,
+        from_version: int,
+        to_version: int,
+        dry_run: Union[bool, _Omitted] = OMITTED,
+        when: Union[ChangeTime, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Migration:
+        """Moves subscriptions from one version of a package to another, immediately or at the end of each subscription's period."""
+        return self._send(
+            "POST",
+            f"/v1/packages/{_encoded(id)}/migrations",
+            {},
+            {"dryRun": dry_run, "fromVersion": from_version, "toVersion": to_version, "when": when},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def migration(
+        self,
+        *,
+        id: str,
+    ) -> Migration:
+        return self._send(
+            "GET",
+            f"/v1/migrations/{_encoded(id)}",
+            {},
+            None,
+            None,
+        )
+
+    def undo_migration(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> Migration:
+        """Undoes a migration and restores the previous version of every subscription it moved. Later migrations of the same package must be undone first."""
+        return self._send(
+            "POST",
+            f"/v1/migrations/{_encoded(id)}/undo",
+            {},
+            {},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def users(
+        self,
+        *,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "GET",
+            "/v1/users",
+            {"after": after, "first": first},
+            None,
+            None,
+        )
+
+    def create_user(
+        self,
+        *,
+        id: str,
+        billing_id: Union[Optional[str], _Omitted] = OMITTED,
+        email: Union[Optional[str], _Omitted] = OMITTED,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        name: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> User:
+        return self._send(
+            "POST",
+            "/v1/users",
+            {},
+            {"billingId": billing_id, "email": email, "id": id, "metadata": metadata, "name": name},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def user(
+        self,
+        *,
+        id: str,
+    ) -> User:
+        return self._send(
+            "GET",
+            f"/v1/users/{_encoded(id)}",
+            {},
+            None,
+            None,
+        )
+
+    def update_user(
+        self,
+        *,
+        id: str,
+        new_id: Union[Optional[str], _Omitted] = OMITTED,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        name: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> User:
+        return self._send(
+            "PATCH",
+            f"/v1/users/{_encoded(id)}",
+            {},
+            {"id": new_id, "metadata": metadata, "name": name},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def delete_user(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> DeletedUser:
+        """Permanently deletes a user and their personal data. Live subscriptions end, and paid ones are first cancelled at the billing provider. Usage totals are kept without a reference to the user."""
+        return self._send(
+            "DELETE",
+            f"/v1/users/{_encoded(id)}",
+            {},
+            None,
+            request_key or str(uuid.uuid4()),
+        )
+
+    def export_user(
+        self,
+        *,
+        id: str,
+        after: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """Exports all data stored about a user, in pages. If `next` is not null, pass it as `after` to get the next page."""
+        return self._send(
+            "GET",
+            f"/v1/users/{_encoded(id)}/export",
+            {"after": after},
+            None,
+            None,
+        )
+
+    def change_subscription(
+        self,
+        *,
+        id: str,
+        package_id: str,
+        dry_run: Union[bool, _Omitted] = OMITTED,
+        quantity: Union[Optional[int], _Omitted] = OMITTED,
+        when: Union[ChangeTime, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> SubscriptionChange:
+        """Changes a user's base plan or its quantity. A paid subscription is also changed at the billing provider."""
+        return self._send(
+            "POST",
+            f"/v1/users/{_encoded(id)}/change-plan",
+            {},
+            {"dryRun": dry_run, "packageId": package_id, "quantity": quantity, "when": when},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def start_trial(
+        self,
+        *,
+        id: str,
+        package_id: str,
+        again: Union[bool, _Omitted] = OMITTED,
+        days: Union[Optional[int], _Omitted] = OMITTED,
+        then: Union[Optional[str], _Omitted] = OMITTED,
+        until: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> PackageSubscription:
+        """Starts a trial of a package. When the trial ends, the user is subscribed to the package `then`, if given."""
+        return self._send(
+            "POST",
+            f"/v1/users/{_encoded(id)}/start-trial",
+            {},
+            {"again": again, "days": days, "packageId": package_id, "then": then, "until": until},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def cancel_scheduled_change(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> PackageSubscription:
+        """Cancels the scheduled change of a user's base plan, including a package scheduled to follow a trial."""
+        return self._send(
+            "POST",
+            f"/v1/users/{_encoded(id)}/cancel-scheduled-change",
+            {},
+            {},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def overrides(
+        self,
+        *,
+        id: str,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """Overrides of a user that are currently in force."""
+        return self._send(
+            "GET",
+            f"/v1/users/{_encoded(id)}/overrides",
+            {"after": after, "first": first},
+            None,
+            None,
+        )
+
+    def set_override(
+        self,
+        *,
+        id: str,
+        feature_id: str,
+        mode: OverrideMode,
+        expires_at: Union[Optional[str], _Omitted] = OMITTED,
+        limit: Union[Optional[int], _Omitted] = OMITTED,
+        overage_enabled: Union[Optional[bool], _Omitted] = OMITTED,
+        reason: Union[Optional[str], _Omitted] = OMITTED,
+        reset_period: Union[Optional[ResetPeriod], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Override:
+        """Sets the override for a user and feature, replacing any existing one."""
+        return self._send(
+            "PUT",
+            f"/v1/users/{_encoded(id)}/overrides/{_encoded(feature_id)}",
+            {},
+            {"expiresAt": expires_at, "limit": limit, "mode": mode, "overageEnabled": overage_enabled, "reason": reason, "resetPeriod": reset_period},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def remove_override(
+        self,
+        *,
+        id: str,
+        feature_id: str,
+        request_key: Optional[str] = None,
+    ) -> Optional[Override]:
+        """Removes an override. Returns the removed override, or null if there was none."""
+        return self._send(
+            "DELETE",
+            f"/v1/users/{_encoded(id)}/overrides/{_encoded(feature_id)}",
+            {},
+            None,
+            request_key or str(uuid.uuid4()),
+        )
+
+    def subscriptions(
+        self,
+        *,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        user_id: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "GET",
+            "/v1/subscriptions",
+            {"after": after, "first": first, "userId": user_id},
+            None,
+            None,
+        )
+
+    def subscribe(
+        self,
+        *,
+        package_ids: List[str],
+        user_id: str,
+        quantities: Union[Optional[List[int]], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        return self._send(
+            "POST",
+            "/v1/subscriptions",
+            {},
+            {"packageIds": package_ids, "quantities": quantities, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def subscription(
+        self,
+        *,
+        id: str,
+    ) -> PackageSubscription:
+        return self._send(
+            "GET",
+            f"/v1/subscriptions/{_encoded(id)}",
+            {},
+            None,
+            None,
+        )
+
+    def cancel_subscription(
+        self,
+        *,
+        id: str,
+        at_period_end: Union[bool, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> PackageSubscription:
+        """Cancels a subscription. Cancelling a base plan also cancels its add-ons. Paid subscriptions are also cancelled at the billing provider."""
+        return self._send(
+            "POST",
+            f"/v1/subscriptions/{_encoded(id)}/cancel",
+            {},
+            {"atPeriodEnd": at_period_end},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def keep_subscription(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> PackageSubscription:
+        """Reverts a scheduled cancellation, also at the billing provider. A subscription that has ended cannot be restored."""
+        return self._send(
+            "POST",
+            f"/v1/subscriptions/{_encoded(id)}/keep",
+            {},
+            {},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def extend_trial(
+        self,
+        *,
+        id: str,
+        until: str,
+        request_key: Optional[str] = None,
+    ) -> PackageSubscription:
+        return self._send(
+            "POST",
+            f"/v1/subscriptions/{_encoded(id)}/extend-trial",
+            {},
+            {"until": until},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def generate_subscription_link(
+        self,
+        *,
+        cancel_url: str,
+        success_url: str,
+        template_id: str,
+        user_id: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> SubscriptionLink:
+        return self._send(
+            "POST",
+            "/v1/payment-links",
+            {},
+            {"cancelUrl": cancel_url, "successUrl": success_url, "templateId": template_id, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def generate_user_token(
+        self,
+        *,
+        user_id: str,
+        request_key: Optional[str] = None,
+    ) -> GeneratedUserToken:
+        return self._send(
+            "POST",
+            "/v1/user-tokens",
+            {},
+            {"userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def each(self, method: Any, **arguments: Any) -> Iterator[Any]:
+        """All items of a list, page by page: `client.each(client.users)`."""
+        after: Union[str, _Omitted, None] = OMITTED
+        while after is not None:
+            page = method(after=after, **arguments)
+            yield from page["data"]
+            after = page["next"]
+
+    def _send(
+        self, method: str, path: str, query: Dict[str, Any], body: Optional[Dict[str, Any]], key: Optional[str]
+    ) -> Any:
+        given = {name: value for name, value in query.items() if value is not OMITTED}
+        text = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+        url = self._url + path + ("?" + urllib.parse.urlencode(text, doseq=True) if text else "")
+        headers = {"Authorization": "Bearer " + self._api_key}
+        data = None
+        if body is not None:
+            sent = {name: value for name, value in body.items() if value is not OMITTED}
+            data = json.dumps(sent).encode()
+            headers["Content-Type"] = "application/json"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        for left in range(RETRIES, -1, -1):
+            request = urllib.request.Request(url, data, headers, method=method)
+            try:
+                with urllib.request.urlopen(request, timeout=self._timeout) as response:
+                    return json.load(response)
+            except urllib.error.HTTPError as error:
+                with error:
+                    failure = TollgateError(json.load(error))
+                if left == 0 or failure.retry_after is None:
+                    raise failure from None
+                time.sleep(failure.retry_after)
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                if left == 0:
+                    raise
+
+
+def _encoded(value: str) -> str:
+    return urllib.parse.quote(value, safe="")
