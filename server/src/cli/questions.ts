@@ -15,28 +15,20 @@ export function questionsAt(
   stopping: AbortSignal,
 ): Questions | null {
   if (!input.isTTY || !output.isTTY) return null
-  const ask = async (question: string, shown: boolean) => {
-    output.write(question)
-    // Readline echoes what is typed to its output.
-    const echo = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        if (shown) output.write(chunk)
-        done()
-      },
-    })
-    const lines = createInterface({ input, output: echo, terminal: true })
+  const answerTo = async (question: string, shownIn: Writable) => {
+    const lines = createInterface({ input, output: shownIn, terminal: true })
     // In this mode Ctrl-C is a character.
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-    try {
-      return await lines.question('', { signal: stopping })
-    } finally {
-      lines.close()
-      if (!shown) output.write('\n')
-    }
+    return lines.question(question, { signal: stopping }).finally(() => lines.close())
   }
   return {
-    ask: (question) => ask(question, true),
-    askSecret: (question) => ask(question, false),
+    ask: (question) => answerTo(question, output),
+    async askSecret(question) {
+      output.write(question)
+      // Readline shows what is typed in its output.
+      const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+      return answerTo('', nowhere).finally(() => output.write('\n'))
+    },
   }
 }
 
