@@ -60,6 +60,16 @@ describe('the examples', () => {
     expect(stdout).toBe('')
   }, 180_000)
 
+  it('the backend says what to set, without a key and without a service', async () => {
+    await expect(start('backend', { PORT: '0' })).rejects.toThrow(
+      /ended with 1: [\s\S]*Set TOLLGATE_API_KEY to /,
+    )
+    const nowhere = { PORT: '0', TOLLGATE_API_KEY: API_KEY, TOLLGATE_URL: 'http://127.0.0.1:9' }
+    await expect(start('backend', nowhere)).rejects.toThrow(
+      /ended with 1: [\s\S]*could not be set up at http:\/\/127\.0\.0\.1:9: /,
+    )
+  })
+
   it('the page counts what its backend meters, and its gate closes at the limit', async () => {
     const pagePort = await freePort()
     const backend = await start('backend', {

@@ -47,7 +47,7 @@ export class Terminal {
 
   /** Width of standard error; null if it is not a terminal. */
   get width(): number | null {
-    return this.#err.isTTY ? (this.#err.columns ?? 80) : null
+    return this.#err.isTTY ? this.#err.columns || 80 : null
   }
 
   /** Colours text for the result. */
