@@ -49,7 +49,8 @@ const PARTS = {
   site: {
     built: 'dist/html/index.html',
     from: [
-      '.vitepress',
+      '.vitepress/config.ts',
+      '.vitepress/theme',
       'reference',
       'build.ts',
       'links.ts',
