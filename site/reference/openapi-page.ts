@@ -9,6 +9,8 @@ export interface OpenApi {
 
 interface Operation {
   operationId?: string
+  tags?: string[]
+  'x-tollgate-scope'?: string
   summary?: string
   description?: string
   parameters?: (Parameter | Reference)[]
@@ -55,33 +57,46 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 /** The reference of the REST API. */
 export function openapiPage(document: OpenApi): string {
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  const routes = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method]
-      return operation ? [operationSection(method.toUpperCase(), path, operation, document)] : []
+      return operation ? [{ name: `${method.toUpperCase()} ${path}`, operation }] : []
     }),
   )
+  const tagOf = ({ operation }: { operation: Operation }) => operation.tags?.[0] ?? 'Routes'
+  const tags = [...new Set(routes.map(tagOf))]
   const schemas = Object.entries(document.components?.schemas ?? {}).sort(([a], [b]) => a.localeCompare(b))
   return blocks(
     '# REST API',
-    text(document.info?.description ?? ''),
+    ...(document.info?.description ?? '').split(/\n{2,}/).map(text),
     'The same document as JSON, for tools: `GET /v1/openapi.json`, which needs no key.',
-    '## Routes',
-    ...operations,
+    ...tags.flatMap((tag) => [
+      `## ${tag}`,
+      ...routes
+        .filter((route) => tagOf(route) === tag)
+        .map(({ name, operation }) => operationSection(name, operation, document)),
+    ]),
     ...(schemas.length === 0 ? [] : ['## Schemas', ...schemas.map(schemaSection)]),
   )
 }
 
-function operationSection(method: string, path: string, operation: Operation, document: OpenApi): string {
+function operationSection(name: string, operation: Operation, document: OpenApi): string {
+  const { operationId, summary = '', description = '' } = operation
   const parameters = (operation.parameters ?? []).map((one) => resolved<Parameter>(one, document))
   const body = operation.requestBody && resolved<Body>(operation.requestBody, document)
-  const responses = Object.entries(operation.responses ?? {}).map(
-    ([status, one]) => [status, resolved<Response>(one, document)] as const,
-  )
+  const responses = Object.entries(operation.responses ?? {})
+  const succeeds = responses.filter(([status]) => Number(status) < 400)
+  const fails = responses.filter(([status]) => Number(status) >= 400)
+  const scope = operation['x-tollgate-scope']
   return blocks(
-    `### ${code(`${method} ${path}`)} {#${anchorOf(operation.operationId ?? `${method} ${path}`)}}`,
-    text(operation.summary ?? ''),
-    operation.description === operation.summary ? '' : text(operation.description ?? ''),
+    `### ${code(name)} {#${anchorOf(operationId ?? name)}}`,
+    text(description || summary),
+    [
+      operationId === undefined ? '' : `In GraphQL: ${code(operationId)}.`,
+      scope === undefined || scope === 'ANY' ? '' : `Scope of the key: ${code(scope)}.`,
+    ]
+      .join(' ')
+      .trim(),
     table(
       ['Parameter', 'In', 'Type', 'Description'],
       parameters.map((one) => [
@@ -92,10 +107,11 @@ function operationSection(method: string, path: string, operation: Operation, do
       ]),
     ),
     bodyOf(body),
-    table(
-      ['Status', 'Body', 'Description'],
-      responses.map(([status, one]) => [status, typeOf(schemaOf(one)), text(one.description ?? '')]),
-    ),
+    ...succeeds.map(([status, one]) => {
+      const type = typeOf(schemaOf(resolved<Response>(one, document)))
+      return `Answers ${status}${type === '' ? '' : ` with ${type}`}.`
+    }),
+    fails.length === 0 ? '' : `Errors: ${fails.map(([status]) => status).join(', ')}.`,
   ).trimEnd()
 }
 
@@ -144,6 +160,10 @@ function typeOf(schema: Schema | undefined): string {
   }
   const choices = schema.oneOf ?? schema.anyOf ?? schema.allOf
   if (choices) return choices.map(typeOf).join(schema.allOf ? ' and ' : ' or ')
+  if (schema.properties) {
+    const parts = Object.entries(schema.properties).map(([name, field]) => `${code(name)}: ${typeOf(field)}`)
+    return `an object with ${parts.join(', ')}`
+  }
   if (schema.const !== undefined) return code(JSON.stringify(schema.const))
   if (schema.enum) return schema.enum.map((value) => code(String(value))).join(', ')
   const types = [schema.type ?? 'any']

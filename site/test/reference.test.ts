@@ -44,12 +44,26 @@ describe('the REST reference', () => {
         '/v1/things/{id}': {
           patch: {
             operationId: 'updateThing',
-            summary: 'Changes a thing.',
+            tags: ['Things'],
+            'x-tollgate-scope': 'ALL',
+            summary: 'Update thing',
+            description: 'Changes a thing.',
             parameters: [{ $ref: '#/components/parameters/id' }],
             requestBody: {
               content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
             },
-            responses: { 200: { description: 'Done.' } },
+            responses: {
+              200: {
+                content: {
+                  'application/json': {
+                    schema: {
+                      properties: { data: { type: 'array', items: { $ref: '#/components/schemas/Thing' } } },
+                    },
+                  },
+                },
+              },
+              404: { description: 'Not found.' },
+            },
           },
         },
       },
@@ -66,7 +80,12 @@ describe('the REST reference', () => {
         },
       },
     })
-    expect(page).toContain('### `PATCH /v1/things/{id}` {#updatething}\n\nChanges a thing.')
+    expect(page).toContain(
+      '## Things\n\n### `PATCH /v1/things/{id}` {#updatething}\n\nChanges a thing.\n\nIn GraphQL: `updateThing`. Scope of the key: `ALL`.',
+    )
+    expect(page).toContain(
+      'Answers 200 with an object with `data`: list of [`Thing`](#schema-thing).\n\nErrors: 404.',
+    )
     expect(page).toContain('| `id` | path | string, required |')
     expect(page).toContain('Body: [`Thing`](#schema-thing).')
     expect(page).toContain('| `tags` | list of string, required |\n| `size` | integer or null |')
