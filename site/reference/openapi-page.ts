@@ -71,7 +71,7 @@ export function openapiPage(document: OpenApi): string {
     ...(document.info?.description ?? '').split(/\n{2,}/).map(text),
     'The same document as JSON, for tools: `GET /v1/openapi.json`, which needs no key.',
     ...tags.flatMap((tag) => [
-      `## ${tag}`,
+      `## ${tag} {#tag-${anchorOf(tag)}}`,
       ...routes
         .filter((route) => tagOf(route) === tag)
         .map(({ name, operation }) => operationSection(name, operation, document)),
@@ -90,7 +90,7 @@ function operationSection(name: string, operation: Operation, document: OpenApi)
   const scope = operation['x-tollgate-scope']
   return blocks(
     `### ${code(name)} {#${anchorOf(operationId ?? name)}}`,
-    text(description || summary),
+    text(description || (operationId === undefined ? summary : '')),
     [
       operationId === undefined ? '' : `In GraphQL: ${code(operationId)}.`,
       scope === undefined || scope === 'ANY' ? '' : `Scope of the key: ${code(scope)}.`,

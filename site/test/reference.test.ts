@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../server/src/domain/errors.ts'
+import { anchorOf } from '../links.ts'
 import { errorsPage } from '../reference/errors-page.ts'
+import { generatedPages } from '../reference/generated-pages.ts'
 import { graphqlPage } from '../reference/graphql-page.ts'
 import { limitsPage } from '../reference/limits-page.ts'
 import { table, text } from '../reference/markdown.ts'
@@ -81,7 +83,7 @@ describe('the REST reference', () => {
       },
     })
     expect(page).toContain(
-      '## Things\n\n### `PATCH /v1/things/{id}` {#updatething}\n\nChanges a thing.\n\nIn GraphQL: `updateThing`. Scope of the key: `ALL`.',
+      '## Things {#tag-things}\n\n### `PATCH /v1/things/{id}` {#updatething}\n\nChanges a thing.\n\nIn GraphQL: `updateThing`. Scope of the key: `ALL`.',
     )
     expect(page).toContain(
       'Answers 200 with an object with `data`: list of [`Thing`](#schema-thing).\n\nErrors: 404.',
@@ -103,6 +105,15 @@ describe('the tables of errors and limits', () => {
     expect(limitsPage()).toContain('| Metadata of one object | 16 KiB, 32 levels |')
     expect(limitsPage()).toContain('| Lifetime of a user token | 1 hour |')
     expect(limitsPage()).toContain('| Validity of an invitation | 7 days |')
+  })
+})
+
+describe('every generated page', () => {
+  it.each(generatedPages().map(({ page, text }) => [page, text]))('%s has no anchor twice', (_, page) => {
+    const anchors = [...page.matchAll(/^#+ (.*?)(?: \{#(.+)\})?$/gm)].map(
+      ([, heading = '', anchor]) => anchor ?? anchorOf(heading),
+    )
+    expect(anchors.filter((anchor, at) => anchors.indexOf(anchor) < at)).toEqual([])
   })
 })
 
