@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { writtenPages } from '../../../site/pages.ts'
 import { DRAIN_MS, SHUTDOWN_GRACE_MS } from '../../src/domain/limits.ts'
 import { settingNames } from '../../src/settings/unknown-settings.ts'
 import { ROOT } from '../harness/source-files.ts'
@@ -17,6 +18,14 @@ const YAML = [
 // biome-ignore lint/suspicious/noExplicitAny: parsed YAML, whose shape the tests are about
 type Parsed = any
 const documents = (name: string): Parsed[] => parseAllDocuments(text(name)).map((one) => one.toJS())
+
+/** Of a path, or of anything below it. */
+function patternOf(line: string): RegExp {
+  const parts = line
+    .split(/(\*\*\/|\*)/)
+    .map((part) => (part === '**/' ? '(.*/)?' : part === '*' ? '[^/]*' : part.replace('.', '\\.')))
+  return new RegExp(`^${parts.join('')}(/|$)`)
+}
 
 /** Besides the settings of the service: of Node, and of PostgreSQL's image. */
 const OTHERS = ['NODE_ENV']
@@ -129,6 +138,19 @@ describe('the image', () => {
     )
     expect(unknown(Object.keys(set))).toEqual([])
     expect([set.PORT, set.TOLLGATE_DATA_DIR]).toEqual([value('EXPOSE'), value('VOLUME')])
+  })
+
+  it('is built from a context with every page of the documentation', () => {
+    // The last rule that matches a path, or a folder that it is in, decides.
+    const rules = text('Dockerfile.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => ({ ignores: !line.startsWith('!'), pattern: patternOf(line.replace('!', '')) }))
+    const isIgnored = (path: string) => rules.findLast(({ pattern }) => pattern.test(path))?.ignores ?? false
+    expect(isIgnored('server/node_modules/pg/package.json')).toBe(true)
+    expect(isIgnored('deploy/compose.yaml')).toBe(true)
+    expect(writtenPages().length).toBeGreaterThan(20)
+    expect(writtenPages().filter(({ source }) => isIgnored(source))).toEqual([])
   })
 
   it('has a health check that Node can parse', () => {
