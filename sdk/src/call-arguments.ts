@@ -1,4 +1,4 @@
-import type { ChangeTime, PackageStatus } from './types.ts'
+import type { ChangeTime, EventType, PackageStatus } from './types.ts'
 
 /** Identifies one object. */
 export interface ById {
@@ -18,6 +18,18 @@ export interface Paging {
 export interface ExportUserArguments extends ById {
   /** The `next` value of the previous page. @default the first page */
   after?: string | undefined
+}
+
+/** Arguments of `events`. */
+export interface EventsArguments {
+  /** The `next` value of the previous page. @default from the oldest event that is kept */
+  after?: string | undefined
+  /** Types of the events. @default all */
+  types?: EventType[] | undefined
+  /** ID of the user whose events are returned. @default all users */
+  userId?: string | undefined
+  /** Maximum number of events. @default 100 */
+  first?: number | undefined
 }
 
 /** Identifies a user. */

@@ -44,6 +44,11 @@ export const DOCUMENTS = {
   subscriptions: `query subscriptions($userId: String, $first: Int, $after: String) {
     subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} ${REVERSALS} }
   }`,
+  events: `query events($after: String, $types: [String!], $userId: String, $first: Int) {
+    events(after: $after, types: $types, userId: $userId, first: $first) {
+      nodes { id type at userId sequence data } next
+    }
+  }`,
   overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
   migration: `query migration($id: String!) { migration(id: $id) { ${MIGRATION} } }`,
   createFeature: `mutation createFeature($input: CreateFeatureInput!) {

@@ -27,6 +27,7 @@ export const ERROR_TABLE = {
   METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
   CONTENT_TOO_LARGE: { type: 'Error', status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { type: 'Error', status: 415 },
+  EVENTS_EXPIRED: { type: 'Error', status: 410 },
   CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },

@@ -158,6 +158,16 @@ export class Tollgate {
     return this.#calls.call('exportUser', args, options)
   }
 
+  /**
+   * Returns events in the order of their publication, one page at a time. Store `next` and pass it as `after` to continue.
+   *
+   * @example
+   * const { data, error } = await tollgate.events({ after: cursor, types: ['subscription.ended'] })
+   */
+  events(args: A.EventsArguments = {}, options?: CallOptions): Promise<T.Result<T.EventPage>> {
+    return this.#calls.call('events', args, options)
+  }
+
   /** Returns a subscription, or the error `SUBSCRIPTION_NOT_FOUND`. */
   subscription(args: A.ById, options?: CallOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#calls.call('subscription', args, options)

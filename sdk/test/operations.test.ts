@@ -165,6 +165,7 @@ const QUERIES: Row[] = [
     (t) => t.exportUser({ id: 'bob' }),
     expect.objectContaining({ user: expect.objectContaining({ id: 'bob' }), subscriptions: [], next: null }),
   ],
+  ['events', (t) => t.events({ userId: 'nobody' }), { nodes: [], next: expect.stringMatching(/^e/) }],
   ['subscriptions', (t) => t.subscriptions(), [read('ann', PLAN), read('ann', EXTRA)]],
   ['subscriptions', (t) => t.subscriptions({ userId: 'bob' }), []],
   [

@@ -11,6 +11,7 @@ import { DEFAULT_APP, prepare } from './operations/apps/first-start.ts'
 import { NO_RECOVERY, type RecoveryOptions, secretsFor } from './operations/apps/recovery.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
+import { startPublishing } from './operations/events/keep-publishing.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
 import { keepLedgerFrom } from './operations/upkeep/keep-ledger.ts'
@@ -133,6 +134,7 @@ export async function startService(
     ownUrl = localUrlOf(config.host, port)
 
     const stopBackground = startBackground(service, jobs, listener)
+    const stopPublishing = startPublishing(service, jobs)
     const stopPruning = startPruning(service, config.retention)
     // Once for all processes.
     const isFirst = (cluster.worker?.id ?? 1) === 1
@@ -149,6 +151,7 @@ export async function startService(
     const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
     const ending = {
       'background jobs': stopBackground,
+      'publishing of events': stopPublishing,
       'index and ledger maintenance': stopMaintenance,
       'pruning of old records': stopPruning,
       'saving the last counts': lastCounts,

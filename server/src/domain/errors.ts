@@ -27,6 +27,7 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
   CONTENT_TOO_LARGE: { type: 'Error', status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { type: 'Error', status: 415 },
+  EVENTS_EXPIRED: { type: 'Error', status: 410 },
   CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },
@@ -90,6 +91,14 @@ export const userNotFound = (id: string) =>
 export const subscriptionNotFound = (id: string) =>
   new TollgateError('SUBSCRIPTION_NOT_FOUND', `Subscription not found: ${quote(id)}`)
 export const appNotFound = (id: string) => new TollgateError('APP_NOT_FOUND', `App not found: ${quote(id)}`)
+/** A reader of events was away for longer than they are kept, and may have missed some. */
+export const eventsExpired = (days: number) =>
+  new TollgateError(
+    'EVENTS_EXPIRED',
+    `after is older than the events that are kept (${days} days). Read the current state, then events without after.`,
+    undefined,
+    'after',
+  )
 export const subscriptionLinkError = (message: string) =>
   new TollgateError('SUBSCRIPTION_LINK_ERROR', message)
 

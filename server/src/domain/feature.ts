@@ -11,6 +11,8 @@ export interface Feature {
   unitLabel: string | null
   unitLabelPlural: string | null
   metadata: JsonObject
+  /** Percentages of the budget at which usage is reported; null: the default. See usage-thresholds.ts. */
+  thresholds?: readonly number[] | null
 }
 
 /** Fields of an update. Omitted fields are not changed. */

@@ -1,5 +1,8 @@
 import { badUserInput } from './errors.ts'
 
+export const isoOrNull = (at: number | null): string | null =>
+  at === null ? null : new Date(at).toISOString()
+
 /**
  * Parses an ISO 8601 time to milliseconds. Without a zone, it is UTC. `Date.parse` alone accepts 30 February as 2
  * March.

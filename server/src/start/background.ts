@@ -26,8 +26,8 @@ import { addJobForTurn, freeStrandedJobs, type Jobs } from '../store/jobs/jobs.t
 
 /** Jobs mostly wait for a provider or the database. */
 const CONCURRENCY = 4
-/** One for each job, one to listen, one to poll, one to check other workers. */
-export const BACKGROUND_CONNECTIONS = CONCURRENCY + 3
+/** One for each job, one to listen, one to poll, one to check other workers, one to publish events. */
+export const BACKGROUND_CONNECTIONS = CONCURRENCY + 4
 /** New jobs are announced by notification. Polling is for lost notifications and for retries. */
 const POLL_MS = 2_000
 const RESTART_MS = 2_000

@@ -1,6 +1,7 @@
 import { appMutations, appQueries } from './apps.ts'
 import { billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import { eventQueries } from './events.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberMutations, memberQueries } from './members.ts'
@@ -17,6 +18,7 @@ const QUERY_EXAMPLES: QueryExamples = {
   ...userQueries,
   ...subscriptionQueries,
   ...billingQueries,
+  ...eventQueries,
 }
 
 export const MUTATION_EXAMPLES: MutationExamples = {

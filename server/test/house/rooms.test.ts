@@ -62,6 +62,7 @@ describe('the rooms', () => {
       'ledger',
       'usage',
       'jobs',
+      'events',
       'members',
       'users',
     ],

@@ -174,6 +174,7 @@ describe('gap: races, a move of a counter that was lost', () => {
       from: 4,
       to: 7,
       entries: [5, 6, 7].map((used) => ({ action: 'ADD', delta: 1, used, recordedAt: 0 })),
+      events: [],
       receipts: ['a', 'b'].map((key) => ({
         appId: 'ours',
         scope: 'usage',

@@ -85,7 +85,19 @@ async function record(tx: Tx, userUid: number, featureId: string, becomes: (used
   const basis = await basisOf(tx, 'a', userUid)
   const done = await writeUsage(
     tx,
-    [{ key, ref: counterAt(rows[0]?.place ?? ''), basis, recalled: false, from, to, entries, receipts: [] }],
+    [
+      {
+        key,
+        ref: counterAt(rows[0]?.place ?? ''),
+        basis,
+        recalled: false,
+        from,
+        to,
+        entries,
+        receipts: [],
+        events: [],
+      },
+    ],
     [],
   )
   return done.size > 0

@@ -1,3 +1,4 @@
+import { SEQUENCES_PER_DAY } from '../../src/domain/event.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 
 /** The uid of the app's one user. */
@@ -5,6 +6,8 @@ export const UID = 1
 
 /** An app with at least one row in every table that has apps, and a second one with none. */
 export async function furnishApp(db: HomeDb): Promise<void> {
+  await db.query(`insert into event_block (block) values (0);
+    create table event_log_0 partition of event_log for values from (0) to (${SEQUENCES_PER_DAY})`)
   await db.query(`insert into app (id, name) values ('ours', 'Ours'), ('theirs', 'Theirs')`)
   await db.query(rowsOf('ours', UID, '\\x01'))
 }
@@ -108,6 +111,8 @@ insert into feature_activity (app_id, feature_id, hour, checks, denied, records,
 insert into feature_activity (app_id, feature_id, hour, sample, checks, denied, records, units, refused)
   values ('${app}', 'sampled', '2026-01-01Z', true, 1, 0, 0, 0, 0);
 insert into sample_activity (app_id, minute, checks, records) values ('${app}', '2026-01-01Z', 1, 1);
+insert into event_log (app_id, sequence, id, type, at, user_uid, user_id, data)
+  values ('${app}', 5, 'evt_1', 'user.created', now(), ${uid}, 'ann', '{"object":{"id":"ann"}}');
 `
 
 /** The sandbox's books, which only the provider of that name reads. */
@@ -132,7 +137,7 @@ export async function allOf(db: HomeDb, appId: string): Promise<unknown> {
        and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass) order by 1`,
   )
   const part = ({ name }: { name: string }) =>
-    `select '${name}' as name, (select json_agg(t order by t::text) from public."${name}" t where app_id = $1) as rows`
+    `select '${name}' as name, (select json_agg(t order by ${name === 'event_outbox' ? 't.id' : 't::text'}) from public."${name}" t where app_id = $1) as rows`
   const { rows } = await db.query(
     `${tables.map(part).join(' union all ')}
      union all select 'app', (select json_agg(t) from app t where id = $1)`,

@@ -26,6 +26,9 @@ import * as packages from '../../src/store/catalogue/packages.ts'
 import * as references from '../../src/store/catalogue/references.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
+import { eraseEvents, eventsAfter } from '../../src/store/events/event-log.ts'
+import { eraseFromOutbox } from '../../src/store/events/outbox.ts'
+import { subscriptionRows } from '../../src/store/events/subscription-rows.ts'
 import { moveRows } from '../../src/store/imports/move-user-import.ts'
 import * as importRows from '../../src/store/imports/user-import-rows.ts'
 import * as imports from '../../src/store/imports/user-imports.ts'
@@ -106,6 +109,15 @@ let pending = 0
 let failed = 0
 
 const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
+  eventsAfter: (db, app) =>
+    eventsAfter(db, app, 0, { types: null, userUid: null }, { limit: 9, most: 9 }).then(({ rows }) => rows),
+  'eventsAfter, of a type and user': (db, app) =>
+    eventsAfter(db, app, 0, { types: ['user.created'], userUid: UID }, { limit: 9, most: 9 }).then(
+      ({ rows }) => rows,
+    ),
+  eraseEvents: (db, app) => eraseEvents(db, app, UID),
+  eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, UID),
+  subscriptionRows: (db, app) => subscriptionRows(db, app, ['subscription']),
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
   featureActivityBetween: async (db, app) => [
     ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
@@ -404,6 +416,7 @@ const ONLY_INSERT = [
   'holdReferences',
   'noteBillingIds',
   'addToHistory',
+  ...['emit', 'emitUsage', 'insertFanout', 'planEntitlements'],
   ...[
     'claimKey',
     'insertApiKey',
@@ -474,14 +487,14 @@ function isNothing(value: unknown): boolean {
 }
 
 /** They differ from call to call, as times of today do. */
-const CHANGING = ['ageMs', 'seq', 'version']
+const CHANGING = ['ageMs', 'seq', 'txn', 'version']
 
 function timeless(value: unknown): unknown {
   const today = Date.now()
   const isNow = (time: unknown) => typeof time === 'number' && Math.abs(time - today) < 3_600_000
   return JSON.parse(
     JSON.stringify(value, (key, one) => {
-      if (CHANGING.includes(key)) return
+      if (CHANGING.includes(key) || (key === 'id' && typeof one === 'number')) return
       if (one instanceof Map || one instanceof Set) return [...one]
       return isNow(one) || (typeof one === 'string' && isNow(Date.parse(one))) ? 'now' : one
     }) ?? 'null',

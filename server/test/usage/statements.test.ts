@@ -24,6 +24,7 @@ let world: World
 beforeAll(async () => {
   // The statements of a job that comes with the minute would be counted with an operation's.
   await holdJobs(server.databaseUrl)
+  await holdEvents(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { count: MANY, limit: 1000 })
   // The first token of an app makes the key that signs them.
   await server.admin.data('mutation { generateUserToken(userId: "ann") { token } }')
@@ -44,6 +45,14 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<Statement
   return withoutUpkeep(statements)
 }
 
+/** No event is published from now on: the lock is held until the database is dropped. */
+async function holdEvents(connectionString: string): Promise<void> {
+  const db = new pg.Client({ connectionString })
+  db.on('error', () => {})
+  await db.connect()
+  await db.query(`select pg_advisory_lock(hashtext('tollgate events'))`)
+}
+
 /**
  * Now and then, as time passes, a connection is opened, the key is looked up again, what was counted is written, and a
  * background worker shows that it is alive.
@@ -56,6 +65,9 @@ const UPKEEP = [
   'insert into feature_activity',
   'recent_usage',
   'job_worker',
+  'event_outbox) or exists',
+  'event_outbox limit',
+  'tollgate events',
 ]
 
 /** Without statements of the upkeep, nor others of their transactions, which may have begun before or end later. */

@@ -73,6 +73,7 @@ const moveOf = (uid: number, basis: Basis, from: Counter | null, to: number): Co
   to,
   entries: [{ action: 'ADD', delta: to - (from?.used ?? 0), used: to, recordedAt: 0 }],
   receipts: [],
+  events: [],
 })
 
 const newUser = async (id: string) => {

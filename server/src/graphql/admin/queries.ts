@@ -1,6 +1,7 @@
 import { feature, features } from '../../operations/catalogue/features.ts'
 import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
+import { events } from '../../operations/events/events.ts'
 import { overrides } from '../../operations/overrides/overrides.ts'
 import type { AdminQuery } from '../../operations/registry/registry.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
@@ -9,6 +10,7 @@ import { showUsage } from '../../operations/usage/show-usage.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
 import { user, users } from '../../operations/users/users.ts'
 import type { Builder } from '../types/builder.ts'
+import { EVENT_TYPE_NAMES, EVENTS } from '../types/event-types.ts'
 import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
@@ -113,6 +115,17 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             context.lists.read(info, (cursor) =>
               subscriptions(queryCall(context), args.userId ?? null, args, cursor),
             ),
+        }),
+        events: t.field({
+          type: types.eventPage,
+          description: EVENTS,
+          args: {
+            after: t.arg.string({ description: 'The `next` value of the previous page.' }),
+            types: t.arg.stringList({ description: EVENT_TYPE_NAMES }),
+            userId: t.arg.string({ description: 'Return only events of this user.' }),
+            first: t.arg.int({ defaultValue: 100, description: 'Maximum number of events.' }),
+          },
+          resolve: (_, args, context) => events(queryCall(context), args),
         }),
         overrides: t.field({
           type: [types.override],

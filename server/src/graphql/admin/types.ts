@@ -4,6 +4,7 @@ import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineChangeTime } from '../types/change-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
+import { defineEventTypes } from '../types/event-types.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
 import { defineReversals } from '../types/reversal-types.ts'
@@ -54,6 +55,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     ...usage,
     ...users,
     changeTime,
+    eventPage: defineEventTypes(builder),
     migration: defineMigration(builder, changeTime),
     subscription,
     user,

@@ -6,6 +6,7 @@ import { insertPrice } from '../../store/billing/prices.ts'
 import { insertFeature } from '../../store/catalogue/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/catalogue/packages.ts'
 import { type Tx, transaction } from '../../store/connection/database.ts'
+import { silenceEvents } from '../../store/events/outbox.ts'
 import { removeSampleItems } from '../../store/sample/remove-sample.ts'
 import * as store from '../../store/sample/sample.ts'
 import { insertSampleBills } from '../../store/sample/sample-bills.ts'
@@ -42,6 +43,7 @@ export async function loadSample(call: Call): Promise<Sample> {
   return mutate(call, async (tx) => {
     const { now, sampleLoaded } = await requireApp(tx, appId)
     if (sampleLoaded) throw badUserInput('The sample catalogue is already loaded')
+    await silenceEvents(tx)
     for (const feature of SAMPLE_FEATURES) {
       if (!(await insertFeature(tx, appId, feature))) throw taken(feature.id)
     }
@@ -114,6 +116,7 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
 }
 
 async function remove(tx: Tx, appId: string): Promise<Sample> {
+  await silenceEvents(tx)
   const ofUsers = await store.countOfSampleUsers(tx, appId)
   const users = await removeSampleItems(tx, appId, 'user')
   const templates = await removeSampleItems(tx, appId, 'template')

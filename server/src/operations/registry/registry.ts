@@ -3,6 +3,7 @@ import { appMutations, appQueries } from './apps.ts'
 import { billingEvents, billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
 import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
+import { eventQueries } from './events.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberEvents, memberMutations, memberQueries } from './members.ts'
 import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
@@ -16,6 +17,7 @@ const queries = {
   ...userQueries,
   ...subscriptionQueries,
   ...billingQueries,
+  ...eventQueries,
 }
 
 const mutations = {

@@ -144,6 +144,28 @@ export class Metrics {
     this.#queues.set(path, queue)
   }
 
+  /** Events that have happened and are not published. */
+  watchEvents(backlog: { rows: number; oldestSeconds: number }): void {
+    new Gauge({
+      name: 'tollgate_events_unpublished',
+      help: 'Number of changes whose events are not published yet, up to 100,000.',
+      registers: [this.#registry],
+      aggregator: 'max',
+      collect() {
+        this.set(backlog.rows)
+      },
+    })
+    new Gauge({
+      name: 'tollgate_events_oldest_unpublished_seconds',
+      help: 'Age of the oldest committed change whose event is not published yet.',
+      registers: [this.#registry],
+      aggregator: 'max',
+      collect() {
+        this.set(backlog.oldestSeconds)
+      },
+    })
+  }
+
   /** All metrics, of all processes behind this port. */
   text(): Promise<string> {
     if (!cluster.isWorker) return this.#registry.metrics()

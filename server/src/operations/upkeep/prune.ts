@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deleteRowsOfGoneApps } from '../../store/apps/remove-app.ts'
 import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/connection/database.ts'
+import { dropOldestEventDay, pruneEvents } from '../../store/events/event-partitions.ts'
 import {
   type Prune,
   pruneActivity,
@@ -45,7 +46,7 @@ const BATCH = 1_000
 const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
-type Deleted = Partial<Record<keyof Retention | 'ofDeletedApps', number>>
+type Deleted = Partial<Record<keyof Retention | 'ofDeletedApps' | 'events' | 'daysOfEvents', number>>
 
 /**
  * Deletes expired records, and rows of deleted apps written by calls in progress, in batches. Of several concurrent
@@ -74,6 +75,10 @@ export async function prune(
     const seconds = retention[kind]
     if (seconds !== null) await inBatches(kind, (tx) => pruneBatch(tx, seconds, batch))
   }
+  // Each app says how long its events are kept; days that none keeps are dropped as a whole.
+  while (!stopping.aborted && (await dropOldestEventDay(pool)) !== null)
+    deleted.daysOfEvents = (deleted.daysOfEvents ?? 0) + 1
+  await inBatches('events', (tx) => pruneEvents(tx, batch))
   await inBatches('ofDeletedApps', (tx) => deleteRowsOfGoneApps(tx, batch))
   return deleted
 }

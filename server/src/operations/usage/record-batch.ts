@@ -16,6 +16,7 @@ import { confirmingBudgets } from './confirm-budgets.ts'
 import { type CounterMemory, type OpenEvent, type UsageState, usageState } from './counter-memory.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
+import { usageEvents } from './usage-events.ts'
 
 export interface Recording extends Reading {
   /** without it, everything is read */
@@ -117,7 +118,7 @@ async function recordTogether(
 
     const states = await readStates(store, apps, client, open, recalled, how)
     leaveTheGone(pending, answers)
-    const { moved, unmoved } = decide(open, states, recalled, answers)
+    const { moved, unmoved } = decide(open, states, recalled, answers, apps)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)
     const confirming = (some: readonly CounterMove[]) =>
@@ -221,6 +222,7 @@ function decide(
   states: readonly BatchResult<UsageState>[],
   recalled: ReadonlyMap<number, UsageState>,
   answers: Answers,
+  apps: AppCache,
 ) {
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
@@ -249,7 +251,10 @@ function decide(
     // All refused: there is nothing to move, and the refusals are valid as of the moment of reading.
     else unmoved.push(...counter.decisions)
   }
-  for (const { move, decisions } of moved) move.receipts = decisions.flatMap(receiptsOf)
+  for (const counter of moved) {
+    counter.move.receipts = counter.decisions.flatMap(receiptsOf)
+    counter.move.events = usageEvents(counter, apps)
+  }
   return { moved: moved.sort(byCounter), unmoved }
 }
 
@@ -268,7 +273,7 @@ function moveOf(
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
     const from = state.counted ? state.used : null
-    const move = { key, ref, basis, recalled, from, to: state.used, entries: [], receipts: [] }
+    const move = { key, ref, basis, recalled, from, to: state.used, entries: [], receipts: [], events: [] }
     counter = { move, state, decisions: [], allowance: entitlement.allowance }
     counters.set(name, counter)
   }

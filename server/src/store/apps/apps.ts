@@ -48,6 +48,15 @@ const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} 
 /** Everywhere but in the list, an app that is being deleted does not exist. */
 const PRESENT = 'deleting_since is null'
 
+/** The time of these apps, except of those being deleted. */
+export async function appMoments(db: HomeDb, ids: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; now: number }>(
+    `select id, ${APP_NOW} as now from app where id = any($1) and ${PRESENT}`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, now }) => [id, now]))
+}
+
 export async function listApps(db: HomeDb): Promise<ListedApp[]> {
   const { rows } = await db.query<AppRow & { deletingSince: number | null; deletedRows: number }>(
     `${SELECT} order by created_at, id`,

@@ -116,6 +116,9 @@ const CONTENT = [
   'revenue_figures',
   'erased_ref',
   'audit_entry',
+  'event_due',
+  'event_outbox',
+  'event_log',
 ]
 
 /**
@@ -188,6 +191,9 @@ async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
 const UNTIED = [
   'activity',
   'audit_entry',
+  'event_due',
+  'event_log',
+  'event_outbox',
   'idempotency',
   'ledger_base',
   'payment',

@@ -19,6 +19,8 @@ export interface LoadedApp {
   archived: boolean
   /** Whether it has a test clock. */
   testClock: boolean
+  /** whether each recorded call is an event */
+  usageEvents: boolean
   /** where its users are; null: all in one place */
   layout: PlaceLayout | null
 }
@@ -42,6 +44,7 @@ interface Row {
   origins: string[]
   archived: boolean
   testClock: boolean
+  usageEvents: boolean
   layout: PlaceLayout | null
   features: FeatureContent[]
   packages: PackageRow[]
@@ -69,6 +72,7 @@ export async function loadApp(db: HomeDb, appId: string): Promise<LoadedApp | nu
     name: 'load-app',
     text: `
 select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
+  app.usage_events as "usageEvents",
   (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
      'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as layout,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'), 'scope', scope,
@@ -78,7 +82,7 @@ select app.version, app.origins, app.archived_at is not null as archived, app.te
     as "revokedTokenKeys",
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
-     'metadata', metadata, 'overridePeriods', override_periods, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
+     'metadata', metadata, 'thresholds', thresholds, 'overridePeriods', override_periods, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
   (select coalesce(json_agg(json_build_object(
      'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
      'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,
@@ -106,6 +110,7 @@ from app where id = $1 and deleting_since is null`,
     origins: row.origins,
     archived: row.archived,
     testClock: row.testClock,
+    usageEvents: row.usageEvents,
     layout: row.layout,
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }

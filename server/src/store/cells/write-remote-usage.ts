@@ -1,6 +1,7 @@
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp } from '../connection/database.ts'
 import { commitTogether } from '../connection/distributed-commits.ts'
+import { emitUsage } from '../events/outbox.ts'
 import {
   type CounterMove,
   type KeptReceipt,
@@ -35,7 +36,7 @@ export async function writeRemote(
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
   // New counters last: nothing they write depends on a comparison, so it has no number.
   const inserts = moves.filter(({ from }) => from === null)
-  const { written, earlier } = writtenFor(
+  const { written, earlier, events } = writtenFor(
     [...moves.filter(({ from }) => from !== null), ...inserts],
     receipts,
   )
@@ -70,9 +71,17 @@ export async function writeRemote(
     const due = receipts.filter(({ move }) => numberOf(move) === null || made.has(move as number))
     const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
     if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
+    const emitted = events.filter(({ move }) => numberOf(move) === null || made.has(move))
+    await emitUsage(
+      client,
+      emitted.flatMap(({ move, ...event }) => {
+        const of = written[move - 1]
+        return of ? [{ ...event, appId: of.key.appId, userUid: of.key.userUid, at: of.last.recordedAt }] : []
+      }),
+    )
     await confirm?.()
   }
-  if (inTransaction || (receipts.length === 0 && !confirm)) await write()
+  if (inTransaction || (receipts.length === 0 && events.length === 0 && !confirm)) await write()
   else await committedTogether(client, home, schema, write)
   return done
 }

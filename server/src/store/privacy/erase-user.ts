@@ -2,6 +2,8 @@ import type { Json } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb, OwnBillingId, UserDb } from '../connection/places.ts'
+import { eraseEvents } from '../events/event-log.ts'
+import { eraseFromOutbox } from '../events/outbox.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 import type { UserRow } from '../users/users.ts'
 
@@ -96,6 +98,8 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
     [appId, uid],
   )
   await db.places.noteBillingIds(appId, rows, [])
+  await eraseFromOutbox(db, appId, uid)
+  await eraseEvents(db, appId, uid)
 }
 
 export async function deleteRecentUsage(db: HomeDb, appId: string, ids: readonly string[]): Promise<void> {

@@ -50,6 +50,16 @@ export interface CounterMove {
   to: number
   entries: LedgerEntry[]
   receipts: Receipt[]
+  /** written to the outbox with the move */
+  events: UsageEventRow[]
+}
+
+/** An event of usage, at the time of the move. */
+export interface UsageEventRow {
+  type: string
+  userId: string
+  /** JSON */
+  data: string
 }
 
 /** The moves that were made, with the position of each counter now; null: not known. */
@@ -88,6 +98,7 @@ interface EarlierEntry {
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const written: { key: CounterKey; move: CounterMove; last: LedgerEntry }[] = []
   const earlier: EarlierEntry[] = []
+  const events: (UsageEventRow & { move: number })[] = []
   for (const move of moves) {
     const { key, entries } = move
     const last = entries.at(-1)
@@ -96,8 +107,9 @@ export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[
     const number = written.length
     for (const entry of entries.slice(0, -1)) earlier.push({ key, entry, move: number })
     for (const receipt of move.receipts) receipts.push({ receipt, move: number })
+    for (const event of move.events) events.push({ ...event, move: number })
   }
-  return { written, earlier }
+  return { written, earlier, events }
 }
 
 /** All writers use the same order, so no two wait for each other. */

@@ -5,7 +5,7 @@ export function parameters(): Take {
   let taken = 0
   return (...types) => types.map((type) => `$${++taken}::${type}[]`).join(', ')
 }
-type Take = (...types: string[]) => string
+export type Take = (...types: string[]) => string
 
 export const writingReceipts = (take: Take, moved: string) => `receipt as (
   insert into idempotency (app_id, scope, key, request, results, user_uid)

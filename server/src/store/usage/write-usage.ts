@@ -13,7 +13,7 @@ import {
   receiptColumns,
   writtenFor,
 } from './usage-moves.ts'
-import { parameters, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts'
+import { parameters, type Take, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts'
 
 /** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
@@ -66,7 +66,15 @@ const movingOrCreating = (
   select * from updated union all select ${MOVED}, m.now, null from valid m where tid is null
 )`
 
-function writing(moved: (moves: string) => string): string {
+/** Events of the moves that are made, in order. Few moves have any. */
+const emitting = (take: Take): string => `, emitted as (
+  insert into event_outbox (app_id, at, kind, type, user_uid, user_id, after)
+  select m.app_id, m.now, 'EVENT', e.type, m.user_uid, e.user_id, e.data::json
+  from unnest(${take('text', 'text', 'text', 'int')}) with ordinality as e (type, user_id, data, move, place)
+  join moved m on m.ord = e.move order by e.place
+)`
+
+function writing(moved: (moves: string) => string, withEvents = false): string {
   const take = parameters()
   const moves = `unnest(${take(...KEY_TYPES, ...BASIS_TYPES, 'tid', 'bigint', 'bigint', 'text', 'bigint')})
     with ordinality as m (${KEY}, version, user_tid, user_version, since, until, tid, was, becomes, action, delta, ord)`
@@ -77,7 +85,7 @@ function writing(moved: (moves: string) => string): string {
   select ${of('e', [...KEY, 'action', 'delta', 'used'])}, m.now from ${earlier} join moved m on m.ord = e.move
   union all
   select ${KEY}, action, delta, becomes, now from moved
-), ${writingReceipts(take, 'select ord from moved')}
+), ${writingReceipts(take, 'select ord from moved')}${withEvents ? emitting(take) : ''}
 select ord, ctid from moved`
 }
 
@@ -87,6 +95,16 @@ const WRITE_NEW = new Prepared<[ord: string, ctid: string | null]>(
   'write-usage-new',
   writing(movingOrCreating),
 )
+
+/** The same with events, so that a batch without any executes the same statement as before there were events. */
+const WRITE_EVENTS = new Prepared<[ord: string, ctid: string]>('write-usage-events', writing(moving, true))
+const WRITE_NEW_EVENTS = new Prepared<[ord: string, ctid: string | null]>(
+  'write-usage-new-events',
+  writing(movingOrCreating, true),
+)
+
+const statementFor = (creates: boolean, emits: boolean) =>
+  emits ? (creates ? WRITE_NEW_EVENTS : WRITE_EVENTS) : creates ? WRITE_NEW : WRITE
 
 /**
  * Makes each move whose basis and counter are unchanged, together with its ledger entries and receipts: one statement, so
@@ -104,7 +122,7 @@ export async function writeUsage(
     await WRITE_RECEIPTS.run(client, receiptColumns(receipts))
     return made
   }
-  const { written, earlier } = writtenFor(moves, receipts)
+  const { written, earlier, events } = writtenFor(moves, receipts)
   const isNew = ({ move }: { move: CounterMove }) => move.from === null
   const values = [
     ...keyColumns(written),
@@ -125,7 +143,14 @@ export async function writeUsage(
     numberArray(earlier, ({ move }) => move),
     ...receiptColumns(receipts),
   ]
-  for (const [ord, ctid] of await (written.some(isNew) ? WRITE_NEW : WRITE).run(client, values)) {
+  if (events.length > 0)
+    values.push(
+      textArray(events, ({ type }) => type),
+      textArray(events, ({ userId }) => userId),
+      textArray(events, ({ data }) => data),
+      numberArray(events, ({ move }) => move),
+    )
+  for (const [ord, ctid] of await statementFor(written.some(isNew), events.length > 0).run(client, values)) {
     const move = written[Number(ord) - 1]?.move
     if (move) made.set(move, ctid as unknown as CounterRef | null)
   }

@@ -2,6 +2,8 @@ import type { PoolClient } from 'pg'
 import { StartError } from '../../domain/errors.ts'
 import { type Pool, transactionOnce } from '../../store/connection/database.ts'
 import type { DatabaseSetting } from '../../store/connection/start-problems.ts'
+import { restoreEventPartitions } from '../../store/events/event-partitions.ts'
+import { silenceEvents } from '../../store/events/outbox.ts'
 import { restorePartitions } from '../../store/ledger/ledger-partitions.ts'
 import { checkDatabase } from '../../store/schema/check-database.ts'
 import { LATEST_MIGRATION, migrate, unknownAmong, whileOthersWait } from '../../store/schema/migrate.ts'
@@ -91,12 +93,14 @@ export async function load(given: Contents, target: Target, watch: Watch): Promi
 function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<TableSum[]> {
   return transactionOnce(pool, async (client) => {
     await emptyTables(client)
+    await silenceEvents(client)
     const known = new Map((await readTables(client)).map((table) => [table.name, table]))
     const tables: { columns: TableColumns; sum: TableSum }[] = []
     const sequences = await contents.each(async (table, pieces) => {
       if (!known.has(table.name)) throw new StartError(`The data contains an unknown table: ${table.name}.`)
       // The list of its partitions comes before it.
       if (table.name === 'usage_ledger') await restorePartitions(client)
+      if (table.name === 'event_log') await restoreEventPartitions(client)
       const sum = new RowSum(table.name)
       await writeRows(client, table, summed(pieces, sum, watch))
       watch(sum, true)

@@ -1,0 +1,5 @@
+import type { QueryEntry } from './entry.ts'
+
+export const eventQueries = {
+  events: { admin: true, role: 'VIEWER', replica: true },
+} as const satisfies Record<string, QueryEntry>

@@ -1,0 +1,59 @@
+import type { Allowance } from '../../domain/allowance.ts'
+import { type EventType, FORMAT_VERSION } from '../../domain/event.ts'
+import { isoOrNull } from '../../domain/time.ts'
+import { crossedThresholds } from '../../domain/usage-thresholds.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { CounterMove, UsageEventRow } from '../../store/usage/usage-moves.ts'
+import type { PendingUsage } from '../call/hot-paths.ts'
+import type { UsageState } from './counter-memory.ts'
+
+interface MovedCounter {
+  move: CounterMove
+  state: Pick<UsageState, 'entitlement'>
+  decisions: readonly { item: PendingUsage }[]
+  allowance: Allowance
+}
+
+/**
+ * The events of a move of a counter: thresholds that it crosses, by each of its entries, and the entries themselves if the app
+ * asks for them. Nearly always there are none.
+ */
+export function usageEvents(
+  { move, state, decisions, allowance }: MovedCounter,
+  apps: AppCache,
+): UsageEventRow[] {
+  const { key, entries } = move
+  const app = apps.known(key.appId)
+  const userId = decisions[0]?.item.event.userId
+  if (!app || userId === undefined) return []
+  const thresholds = app.catalogue.features.get(key.featureId)?.thresholds ?? undefined
+  const { budget } = allowance
+  const events: UsageEventRow[] = []
+  const add = (type: EventType, used: number, before: number, more: Record<string, number | string> = {}) => {
+    const object = {
+      userId,
+      featureId: key.featureId,
+      ...more,
+      used,
+      budget,
+      resetPeriod: key.resetPeriod,
+      periodStart: isoOrNull(key.periodStart),
+      resetsAt: state.entitlement.kind === 'metered' ? isoOrNull(state.entitlement.period.end) : null,
+    }
+    // Always within the size of an event, so it is not measured.
+    events.push({
+      type,
+      userId,
+      data: JSON.stringify({ version: FORMAT_VERSION, object, previous: { used: before } }),
+    })
+  }
+  for (const { action, delta, used } of entries) {
+    const before = used - delta
+    if (app.usageEvents) add('usage.recorded', used, before, { action, delta })
+    for (const threshold of crossedThresholds(before, used, budget, thresholds)) {
+      add('usage.threshold_reached', used, before, { threshold })
+      if (threshold === 100) add('usage.limit_reached', used, before)
+    }
+  }
+  return events
+}

@@ -1,0 +1,147 @@
+import { type EventType, eventData, type NewEvent } from '../../domain/event.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
+import type { Change } from '../../domain/row-change.ts'
+import { numberArray, textArray } from '../connection/arrays.ts'
+import { timestamp } from '../connection/database.ts'
+import type { HomeDb } from '../connection/places.ts'
+import type { UsageEventRow } from '../usage/usage-moves.ts'
+
+// The outbox: what has happened and is not published yet. Triggers write most of it, see migrations/002-events.sql.
+
+interface Row {
+  id: number
+  appId: string
+  at: number
+  /** the transaction that wrote it */
+  txn: string
+  userUid: number | null
+  userId: string | null
+  before: JsonObject | null
+  after: JsonObject | null
+}
+
+/** A row of the outbox. */
+export type OutboxRow = Row &
+  (
+    | Pick<Change, 'kind' | 'operation'>
+    /** an event as it is to be published; its data stays in the database */
+    | { kind: 'EVENT'; operation: EventType }
+    /** a time that was reached */
+    | { kind: 'DUE'; operation: EventType | 'subscription.started' }
+    /** an entry of a package's history */
+    | { kind: 'HISTORY'; operation: 'INSERT' | 'UPDATE' }
+    /** the users of a package from here on */
+    | { kind: 'FANOUT'; operation: 'USERS' }
+  )
+
+/** Writes events that no trigger derives, in the transaction of what they report. */
+export async function emit(
+  db: HomeDb,
+  events: readonly (Pick<NewEvent, 'appId' | 'type' | 'at' | 'userUid' | 'userId'> & {
+    object: JsonObject
+    previous?: JsonObject | null
+  })[],
+): Promise<void> {
+  await insertEventRows(
+    db,
+    events.map(({ object, previous, ...event }) => ({
+      ...event,
+      data: JSON.stringify(eventData(object, previous)),
+    })),
+  )
+}
+
+/** Events of usage whose data is JSON text already. */
+export async function emitUsage(
+  db: HomeDb,
+  events: readonly (UsageEventRow & Pick<NewEvent, 'appId' | 'at' | 'userUid'>)[],
+): Promise<void> {
+  await insertEventRows(db, events)
+}
+
+async function insertEventRows(
+  db: HomeDb,
+  events: readonly (Omit<UsageEventRow, 'userId'> & Omit<NewEvent, 'type' | 'data'>)[],
+): Promise<void> {
+  if (events.length === 0) return
+  await db.query(
+    `insert into event_outbox (app_id, at, kind, type, user_uid, user_id, after)
+     select app_id, at, 'EVENT', type, user_uid, user_id, data
+     from unnest($1::text[], $2::timestamptz[], $3::text[], $4::bigint[], $5::text[], $6::json[])
+       as e (app_id, at, type, user_uid, user_id, data)`,
+    [
+      textArray(events, (e) => e.appId),
+      textArray(events, (e) => timestamp(e.at)),
+      textArray(events, (e) => e.type),
+      numberArray(events, (e) => e.userUid),
+      textArray(events, (e) => e.userId),
+      textArray(events, (e) => e.data),
+    ],
+  )
+}
+
+/** For the rest of a transaction, changes are no events: sample data and restored rows are not news. */
+export async function silenceEvents(tx: HomeDb): Promise<void> {
+  await tx.query(`select set_config('tollgate.events', 'off', true)`)
+}
+
+/**
+ * The oldest `limit` rows, with those that the same transactions wrote shortly afterwards. The rows of one transaction
+ * belong together.
+ */
+export async function readOutbox(db: HomeDb, limit: number): Promise<OutboxRow[]> {
+  const { rows } = await db.query<OutboxRow>(
+    `with first as materialized (select id, txn from event_outbox order by id limit $1),
+     last as materialized (select max(id) as id from first)
+     select o.id, app_id as "appId", at, o.txn::text, kind, type as operation, user_uid as "userUid",
+       user_id as "userId", before, case when kind <> 'EVENT' then after end as after
+     from event_outbox o
+     where o.id <= (select id + $2 from last)
+       and (o.id <= (select id from last) or o.txn in (select txn from first))
+     order by o.id`,
+    [limit, TOGETHER],
+  )
+  return rows
+}
+
+/** How far apart the rows of one transaction are looked for. */
+const TOGETHER = 5_000
+
+/** What is not published yet of a deleted user is not published, apart from the deletion. */
+export async function eraseFromOutbox(db: HomeDb, appId: string, uid: number): Promise<void> {
+  await db.query(
+    `delete from event_outbox where app_id = $1 and user_uid = $2 and not (kind = 'USER' and type = 'DELETE')`,
+    [appId, uid],
+  )
+}
+
+export async function deleteFromOutbox(db: HomeDb, ids: readonly number[]): Promise<void> {
+  await db.query(`delete from event_outbox where id = any($1::bigint[])`, [numberArray(ids, (id) => id)])
+}
+
+/** Has the users of a package from this subscription on noticed of a change of it. */
+export async function insertFanout(
+  db: HomeDb,
+  appId: string,
+  { packageId, after }: { packageId: string; after: number },
+): Promise<void> {
+  await db.query(
+    `insert into event_outbox (app_id, at, kind, type, after)
+     select $1, statement_timestamp(), 'FANOUT', 'USERS', json_build_object('packageId', $2::text, 'after', $3::bigint)`,
+    [appId, packageId, after],
+  )
+}
+
+/** Rows that are not published yet, and the age of the oldest in seconds. */
+export async function unpublished(db: HomeDb): Promise<{ rows: number; oldestSeconds: number }> {
+  const { rows } = await db.query<{ rows: number; oldestSeconds: number }>(
+    `select (select count(*) from (select from event_outbox limit $1) some) as rows,
+       coalesce((select greatest(0, extract(epoch from clock_timestamp() - written_at))::float8
+         from event_outbox order by id limit 1), 0) as "oldestSeconds"`,
+    [MOST_COUNTED],
+  )
+  return rows[0] ?? { rows: 0, oldestSeconds: 0 }
+}
+
+/** Counting more would cost more than the number is worth. */
+const MOST_COUNTED = 100_000
