@@ -86,8 +86,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 40,
-    keyed: [46, 1],
+    statements: 42,
+    keyed: [48, 1],
   },
   generateUserToken: {
     after: ['createUser'],

@@ -1,5 +1,5 @@
 import type { QueryEntry } from './entry.ts'
 
 export const eventQueries = {
-  events: { admin: true, role: 'VIEWER', replica: true },
+  events: { admin: true, role: 'VIEWER', scope: 'READ', replica: true },
 } as const satisfies Record<string, QueryEntry>

@@ -3,7 +3,7 @@ import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 // What time alone brings. Triggers plan it when the row is written, so nothing is searched for: see plan_event in
-// migrations/002-events.sql.
+// migrations/003-events.sql.
 
 /** Of apps with real time, and of those with a test clock. */
 const REAL = `select d.ctid from event_due d join app a on a.id = d.app_id

@@ -6,7 +6,7 @@ import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import type { UsageEventRow } from '../usage/usage-moves.ts'
 
-// The outbox: what has happened and is not published yet. Triggers write most of it, see migrations/002-events.sql.
+// The outbox: what has happened and is not published yet. Triggers write most of it, see migrations/003-events.sql.
 
 interface Row {
   id: number
@@ -135,7 +135,7 @@ export async function insertFanout(
 /** Rows that are not published yet, and the age of the oldest in seconds. */
 export async function unpublished(db: HomeDb): Promise<{ rows: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ rows: number; oldestSeconds: number }>(
-    `select (select count(*) from (select from event_outbox limit $1) some) as rows,
+    `select (select count(*) from (select from event_outbox limit $1) counted) as rows,
        coalesce((select greatest(0, extract(epoch from clock_timestamp() - written_at))::float8
          from event_outbox order by id limit 1), 0) as "oldestSeconds"`,
     [MOST_COUNTED],
