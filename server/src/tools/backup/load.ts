@@ -50,7 +50,7 @@ export function checkHead(head: Head): void {
   if (migrations.length === 0) throw new StartError('The source contains no Tollgate data. Nothing was done.')
 }
 
-const MADE_BY_MIGRATIONS = ['schema_migration', 'ledger_partition']
+const MADE_BY_MIGRATIONS = ['schema_migration', 'event_position', 'ledger_partition']
 
 /** Rejects a target that already contains any of our tables, and lists them. */
 export async function checkTarget({ pool, setting }: Target): Promise<void> {
