@@ -202,10 +202,6 @@ export const KEPT_IMPORTS = 20
 export const MAX_EXPORTED_ROWS = 2_000
 export const MAX_ACTIVITY_POINTS = 1_000
 
-/** Percentages per feature at which usage is reported. */
-export const MAX_THRESHOLDS = 10
-/** Ten times the budget: of a feature with overage. */
-export const MAX_THRESHOLD = 1_000
 /** Events on a page. */
 export const MAX_EVENTS = 500
 /** Events that one page looks at for those of some types. The next page continues from there. */

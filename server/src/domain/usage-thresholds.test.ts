@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkThresholds, crossedThresholds, levelOf } from './usage-thresholds.ts'
+import { crossedThresholds, levelOf } from './usage-thresholds.ts'
 
 describe('levelOf', () => {
   it.each([
@@ -57,22 +57,5 @@ describe('crossedThresholds', () => {
         used = to
       }
     }
-  })
-})
-
-describe('checkThresholds', () => {
-  it('sorts them and drops repetitions', () => {
-    expect(checkThresholds([100, 50, 50])).toEqual([50, 100])
-    expect(checkThresholds([])).toEqual([])
-    expect(checkThresholds(null)).toBeNull()
-  })
-
-  it.each([
-    [[0]],
-    [[1_001]],
-    [[1.5]],
-    [Array.from({ length: 11 }, (_, i) => i + 1)],
-  ])('refuses %j', (given) => {
-    expect(() => checkThresholds(given)).toThrow(/thresholds must/)
   })
 })

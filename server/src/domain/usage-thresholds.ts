@@ -1,6 +1,3 @@
-import { badUserInput } from './errors.ts'
-import { MAX_THRESHOLD, MAX_THRESHOLDS } from './limits.ts'
-
 /**
  * Percentages of a budget at which usage is reported.
  *
@@ -27,17 +24,4 @@ export function crossedThresholds(
     const level = levelOf(budget, threshold)
     return from < level && level <= to
   })
-}
-
-/** Checks the thresholds of a feature, and sorts them. Null: the default. */
-export function checkThresholds(
-  thresholds: readonly number[] | null | undefined,
-): readonly number[] | null | undefined {
-  if (!thresholds) return thresholds
-  if (thresholds.length > MAX_THRESHOLDS)
-    throw badUserInput(`thresholds must contain at most ${MAX_THRESHOLDS} percentages`, 'thresholds')
-  for (const threshold of thresholds)
-    if (!Number.isInteger(threshold) || threshold < 1 || threshold > MAX_THRESHOLD)
-      throw badUserInput(`thresholds must be percentages from 1 to ${MAX_THRESHOLD}`, 'thresholds')
-  return [...new Set(thresholds)].sort((a, b) => a - b)
 }

@@ -10,6 +10,7 @@ import { collectionBounds } from './collections.ts'
 import { connectionBounds } from './connections.ts'
 import { dashboardBounds } from './dashboard.ts'
 import { databaseBounds } from './database.ts'
+import { eventBounds } from './events.ts'
 import { loadBounds } from './load.ts'
 import { memoryBounds } from './memory.ts'
 import { overloadBounds } from './overload.ts'
@@ -33,6 +34,7 @@ const BOUNDS: Bound[] = [
   ...memoryBounds,
   ...collectionBounds,
   ...retryBounds,
+  ...eventBounds,
 ]
 
 let world: World

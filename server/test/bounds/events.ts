@@ -1,0 +1,114 @@
+import { expect } from 'vitest'
+import {
+  MAX_EVENT_SCAN,
+  MAX_EVENTS,
+  MAX_FANOUT_USERS,
+  MAX_PUBLISHED_ROWS,
+} from '../../src/domain/limits.ts'
+import { publishEvents } from '../../src/operations/events/publish-events.ts'
+import type { Pool } from '../../src/store/connection/database.ts'
+import { eventsFrom, readEvents } from '../events/read-events.ts'
+import { newTestApp } from '../harness/catalogue.ts'
+import { createDatabase, withConnection } from '../harness/database.ts'
+import { openTestPool } from '../harness/store.ts'
+import { type Bound, valueBound, type World } from './bound.ts'
+
+/** One page of an app whose only event of a type comes after so many others. */
+async function pageWithOthers(world: World, others: number) {
+  const { admin, id } = await newTestApp(world)
+  await admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
+  const { next } = await eventsFrom(admin, null, 1)
+  await withConnection({ connectionString: world.databaseUrl }, (db) =>
+    db.query(
+      `insert into event_log (app_id, sequence, type, at, data)
+       select $1, (select max(sequence) from event_log where app_id = $1) + n,
+         case when n = $2 then 'user.deleted' else 'user.updated' end, now(), '{}'
+       from generate_series(1, $2) n`,
+      [id, others],
+    ),
+  )
+  return { admin, page: await readEvents(admin, { after: next, types: ['user.deleted'], first: 1 }) }
+}
+
+/** Works on a database that no service publishes the events of. */
+async function unserved<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+  const database = await createDatabase()
+  const pool = await openTestPool(database.url)
+  try {
+    await pool.query(`insert into app (id, name) values ('a', 'A')`)
+    return await work(pool)
+  } finally {
+    await pool.end()
+    await database.drop()
+  }
+}
+
+const publishedOf = (rows: number) =>
+  unserved(async (pool) => {
+    await pool.query(
+      `insert into event_outbox (app_id, at, kind, type, after)
+       select 'a', now(), 'EVENT', 'usage.recorded', '{}' from generate_series(1, $1)`,
+      [rows],
+    )
+    return (await publishEvents(pool))?.rows
+  })
+
+/** The users whose entitlements the first step after a publication reports, and whether there is another one. */
+const fanOut = (subscribers: number) =>
+  unserved(async (pool) => {
+    await pool.query(
+      `insert into package (app_id, id, name, status, is_addon, metadata, updated_at)
+       values ('a', 'plan', 'Plan', 'PUBLISHED', false, '{}', now())`,
+    )
+    await pool.query(`insert into users (app_id, id, metadata) select 'a', 'u' || n, '{}' from generate_series(1, $1) n`, [
+      subscribers,
+    ])
+    await pool.query(
+      `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
+       select 'a', 's' || uid, uid, 'plan', false, now(), now() from users`,
+    )
+    await pool.query('delete from event_outbox')
+    await pool.query(
+      `insert into event_outbox (app_id, at, kind, type, after)
+       values ('a', now(), 'FANOUT', 'USERS', '{"packageId":"plan","after":0}')`,
+    )
+    const done = await publishEvents(pool)
+    const { rowCount } = await pool.query('select from event_outbox')
+    return { users: done?.published?.events, again: rowCount }
+  })
+
+export const eventBounds: Bound[] = [
+  valueBound(
+    'MAX_EVENTS',
+    'events on a page',
+    { within: MAX_EVENTS, beyond: MAX_EVENTS + 1 },
+    ({ admin }, first) => admin.ask('query ($first: Int) { events(first: $first) { next } }', { first }),
+    /first must be from 1 to 500/,
+  ),
+  {
+    limit: 'MAX_EVENT_SCAN',
+    what: 'events that one page looks at',
+    inOnePlace: true,
+    works: async (world) => expect((await pageWithOthers(world, MAX_EVENT_SCAN)).page.nodes).toHaveLength(1),
+    refused: async (world) => {
+      const { admin, page } = await pageWithOthers(world, MAX_EVENT_SCAN + 1)
+      expect(page.nodes).toEqual([])
+      const rest = await readEvents(admin, { after: page.next, types: ['user.deleted'] })
+      expect(rest.nodes).toHaveLength(1)
+    },
+  },
+  {
+    limit: 'MAX_PUBLISHED_ROWS',
+    what: 'rows of the outbox per publication',
+    works: async () => expect(await publishedOf(MAX_PUBLISHED_ROWS)).toBe(MAX_PUBLISHED_ROWS),
+    refused: async () => expect(await publishedOf(MAX_PUBLISHED_ROWS + 1)).toBe(MAX_PUBLISHED_ROWS),
+  },
+  {
+    limit: 'MAX_FANOUT_USERS',
+    what: 'subscribers of a changed package per publication',
+    inOnePlace: true,
+    works: async () =>
+      expect(await fanOut(MAX_FANOUT_USERS - 1)).toEqual({ users: MAX_FANOUT_USERS - 1, again: 0 }),
+    refused: async () => expect(await fanOut(MAX_FANOUT_USERS + 1)).toEqual({ users: MAX_FANOUT_USERS, again: 1 }),
+  },
+]
