@@ -117,11 +117,15 @@ const check = (featureId: string, reasonCode: string, consumption: unknown, acce
 type Row = [operation: string, call: (client: Tollgate) => Promise<Result<unknown>>, data: unknown]
 
 const QUERIES: Row[] = [
-  ['feature', (t) => t.feature({ id: 'calls' }), { ...CALLS, archived: false, packages: [PLAN, EXTRA] }],
+  [
+    'feature',
+    (t) => t.feature({ id: 'calls' }),
+    { ...CALLS, thresholds: [80, 100], archived: false, packages: [PLAN, EXTRA] },
+  ],
   [
     'features',
     (t) => t.features({ first: 1, after: 'storage' }),
-    [{ ...EXPORT, archived: false, packages: [PLAN] }],
+    [{ ...EXPORT, thresholds: [80, 100], archived: false, packages: [PLAN] }],
   ],
   [
     'canUseFeature',
@@ -210,6 +214,7 @@ const MUTATIONS: Row[] = [
       name: 'Made',
       type: 'CONSUMABLE',
       unitLabel: 'one',
+      thresholds: [80, 100],
       archived: false,
       packages: [],
     },
@@ -217,7 +222,15 @@ const MUTATIONS: Row[] = [
   [
     'updateFeature',
     (t) => t.updateFeature({ id: 'made', input: { name: 'Done', unitLabel: null } }),
-    { ...BARE, id: 'made', name: 'Done', type: 'CONSUMABLE', archived: false, packages: [] },
+    {
+      ...BARE,
+      id: 'made',
+      name: 'Done',
+      type: 'CONSUMABLE',
+      thresholds: [80, 100],
+      archived: false,
+      packages: [],
+    },
   ],
   [
     'createPackage',

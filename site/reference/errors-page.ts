@@ -33,6 +33,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'The endpoint does not accept this HTTP method; `Allow` lists those it accepts.',
   CONTENT_TOO_LARGE: 'The body is too large (REST). In GraphQL this is BAD_REQUEST.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json`, or it is compressed (REST).',
+  EVENTS_EXPIRED:
+    'The cursor is older than the events that are kept. Read the current state, then `events` without `after`.',
   CONFLICT: 'The object was changed since it was read (dashboard). Read it again, then repeat the change.',
   IDEMPOTENCY_KEY_REUSED: 'The same key was used for a different request. Use a new key for each request.',
   RATE_LIMITED: 'Too many requests. Wait for `retryAfter` seconds.',

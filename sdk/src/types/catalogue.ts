@@ -23,6 +23,8 @@ export interface Feature {
   unitLabelPlural: string | null
   /** Custom data. */
   metadata: JsonObject
+  /** Percentages of the budget at which the event `usage.threshold_reached` is published. */
+  thresholds: number[]
   /** Packages that include the feature. */
   packages: Package[]
   /** Whether the feature can no longer be added to packages. Packages that include it are not affected. */
@@ -103,6 +105,8 @@ export interface CreateFeatureInput {
   unitLabelPlural?: string | null | undefined
   /** Custom data. @default {} */
   metadata?: JsonObject | null | undefined
+  /** Percentages of the budget at which the event `usage.threshold_reached` is published. @default [80, 100] */
+  thresholds?: number[] | null | undefined
 }
 
 /** Changes to a feature. Omitted fields are not changed. */
@@ -115,6 +119,8 @@ export interface UpdateFeatureInput {
   unitLabelPlural?: string | null | undefined
   /** Custom data, replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
+  /** Percentages of the budget at which the event `usage.threshold_reached` is published; null: 80 and 100. @default unchanged */
+  thresholds?: number[] | null | undefined
 }
 
 /** Allowance of a feature in a package. */

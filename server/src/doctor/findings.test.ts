@@ -63,8 +63,8 @@ describe('a finding is', () => {
 
   it.each([
     [100, 1, 'ok'],
-    [29, 1, 'ok'],
-    [28, 1, 'warning'],
+    [30, 1, 'ok'],
+    [29, 1, 'warning'],
     [100, 4, 'warning'],
   ])('for max_connections = %d and %d workers: %s', (maxConnections, workers, status) => {
     expect(connections({ maxConnections, connections: 5, reserved: 3 }, { workers }).status).toBe(status)

@@ -1,5 +1,6 @@
 import { checkIdentifier, checkText } from './identifier.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
+import { checkThresholds } from './usage-thresholds.ts'
 
 export const FEATURE_TYPES = ['BINARY', 'CONSUMABLE'] as const
 export type FeatureType = (typeof FEATURE_TYPES)[number]
@@ -21,6 +22,7 @@ export interface FeatureChange {
   unitLabel?: string | null
   unitLabelPlural?: string | null
   metadata?: JsonObject
+  thresholds?: readonly number[] | null
 }
 
 export function checkNewFeature(feature: Feature): void {
@@ -33,4 +35,5 @@ export function checkFeatureChange(change: FeatureChange): void {
   checkText('unitLabel', change.unitLabel)
   checkText('unitLabelPlural', change.unitLabelPlural)
   if (change.metadata) checkMetadata(change.metadata)
+  if (change.thresholds) checkThresholds(change.thresholds)
 }

@@ -206,6 +206,10 @@ export const MAX_ACTIVITY_POINTS = 1_000
 export const MAX_EVENTS = 500
 /** Events that one page looks at for those of some types. The next page continues from there. */
 export const MAX_EVENT_SCAN = 10_000
+/** Percentages per feature at which usage is reported. */
+export const MAX_THRESHOLDS = 10
+/** Ten times the budget: of a feature with overage. */
+export const MAX_THRESHOLD = 1_000
 /** Rows of the outbox per publication: a transaction of some tens of milliseconds. */
 export const MAX_PUBLISHED_ROWS = 500
 /** Subscribers of a changed package whose entitlements one publication reports. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crossedThresholds, levelOf } from './usage-thresholds.ts'
+import { checkThresholds, crossedThresholds, levelOf, sortedThresholds } from './usage-thresholds.ts'
 
 describe('levelOf', () => {
   it.each([
@@ -57,5 +57,20 @@ describe('crossedThresholds', () => {
         used = to
       }
     }
+  })
+})
+
+describe('thresholds of a feature', () => {
+  it('are sorted, each once', () => {
+    expect(sortedThresholds([100, 50, 50])).toEqual([50, 100])
+  })
+
+  it.each([
+    [[0]],
+    [[1_001]],
+    [[1.5]],
+    [Array.from({ length: 11 }, (_, i) => i + 1)],
+  ])('are refused: %j', (given) => {
+    expect(() => checkThresholds(given)).toThrow(/thresholds must/)
   })
 })

@@ -4,6 +4,8 @@ import {
   MAX_EVENTS,
   MAX_FANOUT_USERS,
   MAX_PUBLISHED_ROWS,
+  MAX_THRESHOLD,
+  MAX_THRESHOLDS,
 } from '../../src/domain/limits.ts'
 import { publishEvents } from '../../src/operations/events/publish-events.ts'
 import type { Pool } from '../../src/store/connection/database.ts'
@@ -60,9 +62,10 @@ const fanOut = (subscribers: number) =>
       `insert into package (app_id, id, name, status, is_addon, metadata, updated_at)
        values ('a', 'plan', 'Plan', 'PUBLISHED', false, '{}', now())`,
     )
-    await pool.query(`insert into users (app_id, id, metadata) select 'a', 'u' || n, '{}' from generate_series(1, $1) n`, [
-      subscribers,
-    ])
+    await pool.query(
+      `insert into users (app_id, id, metadata) select 'a', 'u' || n, '{}' from generate_series(1, $1) n`,
+      [subscribers],
+    )
     await pool.query(
       `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
        select 'a', 's' || uid, uid, 'plan', false, now(), now() from users`,
@@ -77,7 +80,30 @@ const fanOut = (subscribers: number) =>
     return { users: done?.published?.events, again: rowCount }
   })
 
+const newThresholds = ({ admin, fresh }: World, thresholds: number[]) =>
+  admin.ask('mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { thresholds } }', {
+    input: { id: fresh(), name: 'F', type: 'CONSUMABLE', thresholds },
+  })
+
 export const eventBounds: Bound[] = [
+  valueBound(
+    'MAX_THRESHOLDS',
+    'thresholds of a feature',
+    { within: MAX_THRESHOLDS, beyond: MAX_THRESHOLDS + 1 },
+    (world, count) =>
+      newThresholds(
+        world,
+        Array.from({ length: count }, (_, i) => i + 1),
+      ),
+    /at most 10 percentages/,
+  ),
+  valueBound(
+    'MAX_THRESHOLD',
+    'the highest threshold',
+    { within: MAX_THRESHOLD, beyond: MAX_THRESHOLD + 1 },
+    (world, threshold) => newThresholds(world, [threshold]),
+    /percentages from 1 to 1000/,
+  ),
   valueBound(
     'MAX_EVENTS',
     'events on a page',
@@ -109,6 +135,7 @@ export const eventBounds: Bound[] = [
     inOnePlace: true,
     works: async () =>
       expect(await fanOut(MAX_FANOUT_USERS - 1)).toEqual({ users: MAX_FANOUT_USERS - 1, again: 0 }),
-    refused: async () => expect(await fanOut(MAX_FANOUT_USERS + 1)).toEqual({ users: MAX_FANOUT_USERS, again: 1 }),
+    refused: async () =>
+      expect(await fanOut(MAX_FANOUT_USERS + 1)).toEqual({ users: MAX_FANOUT_USERS, again: 1 }),
   },
 ]

@@ -253,6 +253,26 @@ describe('gap: events, usage', () => {
   })
 })
 
+describe('gap: events, thresholds of a feature', () => {
+  it('are its own, or none', async () => {
+    const update = (thresholds: number[] | null) =>
+      app.admin.call('updateFeature { thresholds }', { id: 'call', input: { thresholds } })
+    expect(await update([100, 50])).toEqual({ thresholds: [50, 100] })
+    const [changed] = await next('feature.updated')
+    expect(changed?.data).toMatchObject({ object: { thresholds: [50, 100] }, previous: { thresholds: null } })
+    await app.subscribe('plan')
+    await next('subscription.created', 'entitlements.changed')
+    await app.use(9)
+    const [reached] = await next('usage.threshold_reached')
+    expect(reached?.data.object).toMatchObject({ threshold: 50, used: 9 })
+    await update([])
+    await next('feature.updated')
+    await app.use(1)
+    expect(await update(null)).toEqual({ thresholds: [80, 100] })
+    await next('feature.updated')
+  })
+})
+
 describe('gap: events, catalogue', () => {
   it('reports features, and packages with what they grant', async () => {
     await app.admin.data(`mutation {

@@ -26,6 +26,10 @@ export function defineCatalogueInputs<Context extends object>(
         unitLabelPlural: t.string(),
         type: t.field({ type: featureType, required: true }),
         metadata: t.field({ type: 'JSON' }),
+        thresholds: t.intList({
+          description:
+            'Percentages of the budget at which the event `usage.threshold_reached` is published. Null: 80 and 100.',
+        }),
       }),
     }),
     updateFeature: builder.inputType('UpdateFeatureInput', {
@@ -34,6 +38,10 @@ export function defineCatalogueInputs<Context extends object>(
         unitLabel: t.string(),
         unitLabelPlural: t.string(),
         metadata: t.field({ type: 'JSON' }),
+        thresholds: t.intList({
+          description:
+            'Percentages of the budget at which the event `usage.threshold_reached` is published. Null: 80 and 100.',
+        }),
       }),
     }),
     createPackage: builder.inputType('CreatePackageInput', {

@@ -2,6 +2,7 @@ import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { FEATURE_TYPES } from '../../domain/feature.ts'
 import { PACKAGE_STATUSES, type Package, type PackageFeature } from '../../domain/package.ts'
 import { displayAmount, type Price } from '../../domain/price.ts'
+import { DEFAULT_THRESHOLDS } from '../../domain/usage-thresholds.ts'
 import type { Builder } from './builder.ts'
 import { isoTime } from './time.ts'
 
@@ -66,6 +67,10 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       unitLabel: t.exposeString('unitLabel', { nullable: true }),
       unitLabelPlural: t.exposeString('unitLabelPlural', { nullable: true }),
       metadata: t.expose('metadata', { type: 'JSON' }),
+      thresholds: t.intList({
+        description: 'Percentages of the budget at which the event `usage.threshold_reached` is published.',
+        resolve: ({ thresholds }) => [...(thresholds ?? DEFAULT_THRESHOLDS)],
+      }),
       packages: t.expose('packages', {
         type: [packageRef],
         description: 'Packages that include the feature.',

@@ -7,6 +7,7 @@ import type { EntitlementInput } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { timeOf } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
+import { sortedThresholds } from '../../domain/usage-thresholds.ts'
 import type { User } from '../../domain/user.ts'
 import type { NewApiKey } from '../../operations/apps/api-keys.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
@@ -64,6 +65,7 @@ export function newFeature(input: {
   unitLabel?: Maybe<string>
   unitLabelPlural?: Maybe<string>
   metadata?: Maybe<JsonObject>
+  thresholds?: Maybe<readonly number[]>
 }): Feature {
   return {
     id: input.id,
@@ -72,6 +74,7 @@ export function newFeature(input: {
     unitLabel: input.unitLabel ?? null,
     unitLabelPlural: input.unitLabelPlural ?? null,
     metadata: input.metadata ?? {},
+    thresholds: input.thresholds ? sortedThresholds(input.thresholds) : null,
   }
 }
 
@@ -80,12 +83,16 @@ export function featureChange(input: {
   unitLabel?: Maybe<string>
   unitLabelPlural?: Maybe<string>
   metadata?: Maybe<JsonObject>
+  thresholds?: Maybe<readonly number[]>
 }): FeatureChange {
   return {
     ...(input.name !== undefined && { name: required('name', input.name) }),
     ...(input.unitLabel !== undefined && { unitLabel: input.unitLabel }),
     ...(input.unitLabelPlural !== undefined && { unitLabelPlural: input.unitLabelPlural }),
     ...metadataOf(input),
+    ...(input.thresholds !== undefined && {
+      thresholds: input.thresholds && sortedThresholds(input.thresholds),
+    }),
   }
 }
 

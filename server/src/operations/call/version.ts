@@ -5,8 +5,9 @@ import type { Package } from '../../domain/package.ts'
 
 // A version is a hash of the content: any change, by any path, gives another version.
 
-export function featureVersion({ name, unitLabel, unitLabelPlural, metadata }: CataloguedFeature): string {
-  return hashOf([name, unitLabel, unitLabelPlural, metadata])
+export function featureVersion(feature: CataloguedFeature): string {
+  const { name, unitLabel, unitLabelPlural, metadata, thresholds } = feature
+  return hashOf([name, unitLabel, unitLabelPlural, metadata, thresholds ?? null])
 }
 
 export function packageVersion({ name, status, metadata, features, draft }: Package): string {

@@ -13,10 +13,10 @@ export async function insertFeatures(
   features: readonly Feature[],
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata)
-     select $1, id, name, type, unit_label, unit_label_plural, metadata
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[])
-       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, ord)
+    `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata, thresholds)
+     select $1, id, name, type, unit_label, unit_label_plural, metadata, thresholds::int[]
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[], $8::text[])
+       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, thresholds, ord)
      order by ord on conflict do nothing`,
     [
       appId,
@@ -26,6 +26,7 @@ export async function insertFeatures(
       features.map((f) => f.unitLabel),
       features.map((f) => f.unitLabelPlural),
       features.map((f) => JSON.stringify(f.metadata)),
+      features.map((f) => arrayOrNull(f.thresholds)),
     ],
   )
   return rowCount ?? 0
@@ -33,7 +34,8 @@ export async function insertFeatures(
 
 export async function updateFeature(db: HomeDb, appId: string, feature: Feature): Promise<void> {
   await db.query(
-    `update feature set name = $3, unit_label = $4, unit_label_plural = $5, metadata = $6
+    `update feature set name = $3, unit_label = $4, unit_label_plural = $5, metadata = $6,
+       thresholds = $7::int[]
      where app_id = $1 and id = $2`,
     [
       appId,
@@ -42,9 +44,13 @@ export async function updateFeature(db: HomeDb, appId: string, feature: Feature)
       feature.unitLabel,
       feature.unitLabelPlural,
       JSON.stringify(feature.metadata),
+      arrayOrNull(feature.thresholds),
     ],
   )
 }
+
+const arrayOrNull = (thresholds: Feature['thresholds']): string | null =>
+  thresholds ? `{${thresholds.join(',')}}` : null
 
 export async function deleteFeature(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1 and kind = 'feature' and id = $2`, [appId, id])
