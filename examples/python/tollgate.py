@@ -60,6 +60,7 @@ CreateFeatureInput = TypedDict(
         "id": "str",
         "metadata": "Optional[Dict[str, Any]]",
         "name": "str",
+        "thresholds": "Optional[List[int]]",
         "type": "FeatureType",
         "unitLabel": "Optional[str]",
         "unitLabelPlural": "Optional[str]",
@@ -131,6 +132,17 @@ Entitlement = TypedDict(
     },
     total=False,
 )
+Event = TypedDict(
+    "Event",
+    {
+        "at": "str",
+        "data": "Dict[str, Any]",
+        "id": "str",
+        "sequence": "int",
+        "type": "str",
+        "userId": "Optional[str]",
+    },
+)
 Feature = TypedDict(
     "Feature",
     {
@@ -139,6 +151,7 @@ Feature = TypedDict(
         "metadata": "Dict[str, Any]",
         "name": "str",
         "packages": "List[PackageSummary]",
+        "thresholds": "List[int]",
         "type": "FeatureType",
         "unitLabel": "Optional[str]",
         "unitLabelPlural": "Optional[str]",
@@ -344,6 +357,7 @@ UpdateFeatureInput = TypedDict(
     {
         "metadata": "Optional[Dict[str, Any]]",
         "name": "Optional[str]",
+        "thresholds": "Optional[List[int]]",
         "unitLabel": "Optional[str]",
         "unitLabelPlural": "Optional[str]",
     },
@@ -493,6 +507,7 @@ class Tollgate:
         name: str,
         type: FeatureType,
         metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        thresholds: Union[Optional[List[int]], _Omitted] = OMITTED,
         unit_label: Union[Optional[str], _Omitted] = OMITTED,
         unit_label_plural: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
@@ -501,7 +516,7 @@ class Tollgate:
             "POST",
             "/v1/features",
             {},
-            {"id": id, "metadata": metadata, "name": name, "type": type, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            {"id": id, "metadata": metadata, "name": name, "thresholds": thresholds, "type": type, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
             request_key or str(uuid.uuid4()),
         )
 
@@ -524,6 +539,7 @@ class Tollgate:
         id: str,
         metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
         name: Union[Optional[str], _Omitted] = OMITTED,
+        thresholds: Union[Optional[List[int]], _Omitted] = OMITTED,
         unit_label: Union[Optional[str], _Omitted] = OMITTED,
         unit_label_plural: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
@@ -532,7 +548,7 @@ class Tollgate:
             "PATCH",
             f"/v1/features/{_encoded(id)}",
             {},
-            {"metadata": metadata, "name": name, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            {"metadata": metadata, "name": name, "thresholds": thresholds, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
             request_key or str(uuid.uuid4()),
         )
 
@@ -932,6 +948,23 @@ class Tollgate:
             {},
             {"until": until},
             request_key or str(uuid.uuid4()),
+        )
+
+    def events(
+        self,
+        *,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        types: Union[List[str], _Omitted] = OMITTED,
+        user_id: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """Events of the app, in the order of their publication. Store `next` and pass it as `after` to continue: no event is skipped or returned twice. Without `after`, the result starts with the oldest event that is kept."""
+        return self._send(
+            "GET",
+            "/v1/events",
+            {"after": after, "first": first, "types": types, "userId": user_id},
+            None,
+            None,
         )
 
     def generate_subscription_link(

@@ -1,4 +1,4 @@
-import { isRequiredArgument } from 'graphql'
+import { getNamedType, isObjectType, isRequiredArgument } from 'graphql'
 import { ERRORS, type ErrorCode } from '../domain/errors.ts'
 import { IDEMPOTENCY_KEPT_HOURS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_PAGE } from '../domain/limits.ts'
 import { ADMIN_ERRORS } from '../operations/registry/errors.ts'
@@ -162,7 +162,21 @@ function bodyOf({ input, flat }: RestOperation, schemas: Schemas): JsonSchema {
   )
 }
 
-function resultOf({ field, result }: RestOperation, schemas: Schemas): JsonSchema {
+function resultOf({ field, result, route }: RestOperation, schemas: Schemas): JsonSchema {
+  const type = getNamedType(field.type)
+  if (route.page !== undefined && isObjectType(type)) {
+    const properties = Object.values(type.getFields()).map(
+      ({ name, type: of, description }): [string, JsonSchema] => [
+        name === route.page ? 'data' : name,
+        { ...schemas.present(of, 'FULL'), ...described(description) },
+      ],
+    )
+    return {
+      type: 'object',
+      required: properties.map(([name]) => name),
+      properties: Object.fromEntries(properties),
+    }
+  }
   // Most results are nullable in GraphQL because an error takes their place there.
   const isNullable = field.extensions.nullable === true
   if (result === 'ONE')

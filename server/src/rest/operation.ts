@@ -125,6 +125,10 @@ export class RestOperation {
   /** The answer to a success. */
   answer(data: Readonly<Record<string, unknown>>, values: Values): unknown {
     const result = data[this.name]
+    if (this.route.page !== undefined) {
+      const { [this.route.page]: rows, ...rest } = result as Values
+      return { data: rows, ...rest }
+    }
     if (this.result === 'ONE') return result
     if (this.result === 'LIST') return { data: result }
     const rows = result as Readonly<Record<string, unknown>>[]

@@ -16,6 +16,8 @@ export interface Route {
   creates?: true
   /** the field whose value in the last item of a page is the cursor of the next page; by default `id` */
   cursor?: string
+  /** the field of a result that is a page already; it is `data` in the answer, beside `next` */
+  page?: string
 }
 
 /** The route of every operation of the Admin API. */
@@ -76,6 +78,8 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
   cancelSubscription: { method: 'POST', path: '/v1/subscriptions/{id}/cancel' },
   keepSubscription: { method: 'POST', path: '/v1/subscriptions/{id}/keep' },
   extendTrial: { method: 'POST', path: '/v1/subscriptions/{id}/extend-trial' },
+
+  events: { method: 'GET', path: '/v1/events', page: 'nodes' },
 
   generateSubscriptionLink: { method: 'POST', path: '/v1/payment-links', creates: true },
   generateUserToken: { method: 'POST', path: '/v1/user-tokens', creates: true },

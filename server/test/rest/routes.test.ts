@@ -281,6 +281,12 @@ const ROWS: Row[] = [
     },
   },
   {
+    operation: 'events',
+    request: ['get', '/v1/events?userId=nobody&types=user.created&first=2'],
+    status: 200,
+    body: { data: [], next: expect.stringMatching(/^e/) },
+  },
+  {
     operation: 'setOverride',
     request: ['put', '/v1/users/ann/overrides/calls', { mode: 'ADD', limit: 30, reason: 'Gift' }],
     status: 200,

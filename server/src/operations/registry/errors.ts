@@ -30,6 +30,7 @@ export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly 
   deleteUser: ['USER_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
   generateUserToken: ['USER_NOT_FOUND'],
 
+  events: ['EVENTS_EXPIRED'],
   overrides: ['USER_NOT_FOUND'],
   setOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
   removeOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
