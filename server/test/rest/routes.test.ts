@@ -58,6 +58,7 @@ const ROWS: Row[] = [
       unitLabel: null,
       unitLabelPlural: null,
       metadata: {},
+      thresholds: [80, 100],
       packages: [],
       archived: false,
     },
