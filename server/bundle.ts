@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
@@ -21,13 +21,17 @@ const migrations: Plugin = {
   },
 }
 
-/** Parts of the command line that are loaded only when they are needed: files of their own, beside it. */
-const programs: Plugin = {
-  name: 'programs',
+/** Parts that are loaded only when they are needed: files of their own, beside the others. */
+const LOADED_LATER = { doctor: 'src/doctor/doctor.ts', telemetry: 'src/telemetry/open-telemetry.ts' }
+
+const loadedLater: Plugin = {
+  name: 'loaded-later',
   setup(under) {
-    under.onResolve({ filter: /\/doctor\/doctor\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './doctor.js', external: true } : null,
-    )
+    under.onResolve({ filter: /\.ts$/ }, ({ kind, path }) => {
+      if (kind !== 'dynamic-import') return null
+      const built = Object.entries(LOADED_LATER).find(([, source]) => basename(source) === basename(path))
+      return built ? { path: `./${built[0]}.js`, external: true } : null
+    })
   },
 }
 
@@ -56,9 +60,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       main: 'src/main.ts',
       'data-tools': 'src/tools/data-tools.ts',
       cli: 'src/cli/cli.ts',
-      doctor: 'src/doctor/doctor.ts',
+      ...LOADED_LATER,
     },
-    plugins: [...BUNDLE.plugins, programs],
+    plugins: [...BUNDLE.plugins, loadedLater],
     outdir: 'dist',
     sourcemap: true,
     logLevel: 'warning',

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StartError } from './domain/errors.ts'
 import { noteServerUrl } from './embedded-postgres/server-url.ts'
@@ -14,6 +15,11 @@ import { type RunningService, recoverBesideRunning } from './start/running-servi
 import { shownOnce, welcome } from './start/welcome.ts'
 import { startWorkers, type WorkerFailed, type WorkerReady } from './start/workers.ts'
 import { startProblem } from './store/connection/start-problems.ts'
+import { openTracing } from './telemetry/open-tracing.ts'
+import { tracing } from './telemetry/tracing.ts'
+
+/** Within the time that a stopping worker is given. */
+const TRACES_MS = 1_500
 
 const clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
 
@@ -51,6 +57,8 @@ async function serve(recovery: RecoveryOptions): Promise<void> {
     for (const line of misspelt(process.env)) log.warn(line)
     await checkPort(config)
   }
+  const answers = config.workers === 1 || cluster.isWorker
+  if (config.telemetry && answers) await openTracing(config.telemetry, (message) => log.warn(message))
   const givenUp = new AbortController()
   const starting =
     config.workers > 1 && cluster.isPrimary
@@ -98,6 +106,7 @@ function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortControlle
       const service = await starting
       await service.drain(hurry.signal)
       await service.stop()
+      await closeTracing(log)
       process.exit(0)
     } catch (error) {
       if (error === givenUp.signal.reason) process.exit(0)
@@ -107,4 +116,15 @@ function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortControlle
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
   if (!cluster.isWorker) whenNpxEnds(process.env, () => void stop('SIGTERM to npx'))
+}
+
+/** Sends the last spans, but does not wait long for a collector that is gone. */
+async function closeTracing(log: Logger): Promise<void> {
+  if (!tracing) return
+  const late = delay(TRACES_MS, 'late', { ref: false })
+  const closing = tracing.close().then(
+    () => 'closed',
+    (error) => log.warn({ err: error }, 'the last traces could not be sent'),
+  )
+  if ((await Promise.race([closing, late])) === 'late') log.warn('the last traces were not sent in time')
 }

@@ -65,7 +65,10 @@ export async function answerPreflight(
     if (allowed) {
       allow(response, origin)
       response.setHeader('Access-Control-Allow-Methods', 'POST')
-      response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type')
+      response.setHeader(
+        'Access-Control-Allow-Headers',
+        'Authorization, Content-Type, Traceparent, Tracestate',
+      )
       response.setHeader('Access-Control-Max-Age', '600')
     }
     endResponse(request, response.writeHead(allowed ? 204 : 403))

@@ -4,7 +4,9 @@ import type { DocumentLimits } from '../graphql/engine/document-limits.ts'
 import { type Admit, Documents } from '../graphql/engine/documents.ts'
 import { type WireError, wireError } from '../graphql/engine/errors.ts'
 import type { LongLists } from '../graphql/engine/long-lists.ts'
+import { traceOperations } from '../graphql/engine/trace-operations.ts'
 import type { Deadline } from '../operations/call/deadline.ts'
+import { tracing } from '../telemetry/tracing.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 import {
@@ -44,6 +46,7 @@ export function graphqlHandler<Caller>(
   service: RequestService,
   underWay: RequestsUnderWay,
 ): (exchange: Exchange) => Promise<void> {
+  if (tracing) traceOperations(endpoint.schema)
   const documents = new Documents(endpoint.schema, endpoint.limits)
   const handle = requestHandler<null>({ name, run, fail }, service, underWay)
   return (exchange) => handle(exchange, null)

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Monotonic } from '../domain/clocks.ts'
-import { type ErrorCode, rateLimited, unavailable } from '../domain/errors.ts'
+import { ERRORS, type ErrorCode, rateLimited, unavailable } from '../domain/errors.ts'
 import type { ReportFault } from '../graphql/engine/errors.ts'
 import { Deadline } from '../operations/call/deadline.ts'
 import type { Service } from '../operations/call/service.ts'
 import { isOutage } from '../store/connection/outage.ts'
+import type { Span } from '../telemetry/tracing.ts'
 import type { Exchange } from './exchange.ts'
 import { requestIdOf } from './request-id.ts'
 import { type RequestsUnderWay, UnderWay } from './requests-under-way.ts'
+import { traceRequest } from './trace-request.ts'
 
 /** The parts of the service that answer a request of any API. */
 export type RequestService = Pick<Service, 'log' | 'metrics' | 'monotonic' | 'outages' | 'requestTimeoutMs'>
@@ -33,9 +35,13 @@ export function requestHandler<Target>(
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
 
-  return async function handle(exchange: Exchange, target: Target): Promise<void> {
-    const id = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
+  return (exchange: Exchange, target: Target): Promise<void> =>
+    traceRequest(exchange.method, api.name, exchange.headers, (span) => handle(exchange, target, span))
+
+  async function handle(exchange: Exchange, target: Target, span: Span | null): Promise<void> {
+    const id = requestIdOf(exchange.headers) ?? span?.traceId ?? `${prefix}-${(++requests).toString(36)}`
     const request = new Request(exchange, target, id, monotonic, requestTimeoutMs, expire)
+    request.span = span
     if (!underWay.begin(request)) {
       count(request, api.fail(request, rateLimited('Too many requests in progress; retry.', 1)))
       return
@@ -59,7 +65,8 @@ export function requestHandler<Target>(
     count(request, api.fail(request, tooLate()))
   }
 
-  function count({ id, arrived }: Request<Target>, outcome: Outcome): void {
+  function count({ id, arrived, span }: Request<Target>, outcome: Outcome): void {
+    if (span) describe(span, id, outcome)
     metrics.requests.inc({ endpoint: api.name, outcome })
     metrics.seconds.observe({ endpoint: api.name }, (monotonic() - arrived) / 1000)
     log.debug({ requestId: id, endpoint: api.name, outcome }, 'request answered')
@@ -74,6 +81,8 @@ export class Request<Target> extends UnderWay {
   readonly arrived: number
   readonly deadline: Deadline
   expired = false
+  /** null: tracing is off */
+  span: Span | null = null
   readonly #timeoutMs: number
   readonly #onExpiry: (request: Request<Target>) => void
 
@@ -108,6 +117,12 @@ export class Request<Target> extends UnderWay {
       this.deadline.renew(this.#timeoutMs)
     }
   }
+}
+
+/** An error that is the caller's own is an outcome; the span has not failed. */
+function describe(span: Span, requestId: string, outcome: Outcome): void {
+  span.set({ 'tollgate.request_id': requestId, 'tollgate.outcome': outcome })
+  if (outcome !== 'ok' && ERRORS[outcome].status >= 500) span.fail(outcome)
 }
 
 /** Logs an unforeseen error of a request under its id. */

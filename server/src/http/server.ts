@@ -29,6 +29,7 @@ import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
 import { requestIdOf } from './request-id.ts'
 import { RequestsUnderWay } from './requests-under-way.ts'
 import { restHandler } from './rest-handler.ts'
+import { traceRequest } from './trace-request.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
 /** One year, as HSTS preload lists require. Other hosts of the domain are not included. */
@@ -198,8 +199,12 @@ export function httpServer(
     const path = pathOf(request)
     if (isRest(request, path)) return rest.handle(new NodeExchange(request, response), request.url ?? '')
     if (path === OPENAPI_PATH) return openapi(request, response)
-    if (path.startsWith('/checkout/')) return answerCheckout(service, publicUrl(), path, request, response)
-    if (path.startsWith('/webhooks/')) return answerWebhook(service, path, request, response)
+    const traced = (route: string, answer: () => Promise<void>) =>
+      traceRequest(request.method, route, request.headers, answer)
+    if (path.startsWith('/checkout/'))
+      return traced('checkout', () => answerCheckout(service, publicUrl(), path, request, response))
+    if (path.startsWith('/webhooks/'))
+      return traced('webhooks', () => answerWebhook(service, path, request, response))
     if (path === '/docs' || path.startsWith('/docs/')) return docs(path, request, response)
     return other(request, response)
   }

@@ -16,7 +16,9 @@ import type { Retention } from '../operations/upkeep/prune.ts'
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../store/apps/token-keyring.ts'
 import { readServers } from '../store/connection/server-addresses.ts'
 import { parseMasterKeys } from '../store/secrets/keyring.ts'
+import type { TelemetrySettings } from '../telemetry/tracing.ts'
 import { readLedgerSettings, readRetention } from './retention-settings.ts'
+import { readTelemetry } from './telemetry-settings.ts'
 
 export interface Config {
   host: string
@@ -52,6 +54,8 @@ export interface Config {
   /** how long records are kept */
   retention: Retention
   ledger: LedgerSettings
+  /** null: no traces */
+  telemetry: TelemetrySettings | null
   /** time after which a request fails */
   requestTimeoutMs: number
 }
@@ -92,6 +96,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workers: numberOf('TOLLGATE_WORKERS', set('TOLLGATE_WORKERS'), { least: 1, most: 64, otherwise: 1 }),
     retention: readRetention(set),
     ledger: readLedgerSettings(set),
+    telemetry: readTelemetry(set),
     http: {
       plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
       stalledReaderMs: numberOf('TOLLGATE_STALLED_READER_MS', set('TOLLGATE_STALLED_READER_MS'), {

@@ -23,6 +23,7 @@ import { deleteImport } from '../operations/imports/delete-import.ts'
 import { BEAT_MS, JobWorkers } from '../operations/upkeep/job-workers.ts'
 import type { Pool } from '../store/connection/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from '../store/jobs/jobs.ts'
+import { tracing } from '../telemetry/tracing.ts'
 
 /** Jobs mostly wait for a provider or the database. */
 const CONCURRENCY = 4
@@ -57,7 +58,17 @@ function tasksOf(service: Service): TaskList {
     },
     reconcile: ({ which }) => reconcile(service, null, which),
   }
-  return tasks as unknown as TaskList
+  return (tracing ? tracedTasks(tasks as unknown as TaskList) : tasks) as unknown as TaskList
+}
+
+/** Each run of a job is the start of a trace. */
+function tracedTasks(tasks: TaskList): TaskList {
+  const traced = Object.entries(tasks).map(([name, task]): [string, TaskList[string]] => [
+    name,
+    (payload, helpers) =>
+      tracing ? tracing.span(`job ${name}`, {}, () => task?.(payload, helpers)) : task?.(payload, helpers),
+  ])
+  return Object.fromEntries(traced)
 }
 
 const MINUTE = 60

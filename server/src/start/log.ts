@@ -1,13 +1,16 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from '../settings/config.ts'
+import { tracing } from '../telemetry/tracing.ts'
 
-/** JSON for machines; readable lines on a terminal. */
-export function openLog({ logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
+/** JSON for machines; readable lines on a terminal. With tracing, lines of a request contain the ids of its trace. */
+export function openLog(config: Pick<Config, 'logLevel' | 'logFormat' | 'telemetry'>): Logger {
+  const { logLevel, logFormat, telemetry } = config
+  const options = { level: logLevel, ...(telemetry && { mixin: () => tracing?.ids() ?? {} }) }
   const { stdout } = process
   const readable = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
-  if (!readable) return pino({ level: logLevel })
+  if (!readable) return pino(options)
   const colours = Boolean(stdout.isTTY) && !process.env.NO_COLOR
-  return pino({ level: logLevel }, { write: (line) => void stdout.write(forPeople(line, colours)) })
+  return pino(options, { write: (line) => void stdout.write(forPeople(line, colours)) })
 }
 
 const LEVELS: Record<number, { name: string; colour: number }> = {

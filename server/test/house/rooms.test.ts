@@ -13,20 +13,21 @@ describe('the rooms', () => {
   /** What a folder of server/src may import besides itself; `.` are the files at the top. */
   const MAY_IMPORT: Record<string, string[]> = {
     domain: [],
+    telemetry: ['domain'],
     store: ['domain'],
     'embedded-postgres': ['domain'],
-    billing: ['store', 'domain'],
-    operations: ['store', 'billing', 'domain'],
-    graphql: ['operations', 'store', 'domain'],
+    billing: ['store', 'telemetry', 'domain'],
+    operations: ['store', 'billing', 'telemetry', 'domain'],
+    graphql: ['operations', 'store', 'telemetry', 'domain'],
     rest: ['graphql', 'operations', 'domain'],
-    http: ['rest', 'graphql', 'operations', 'store', 'domain'],
-    settings: ['http', 'operations', 'store', 'domain'],
+    http: ['rest', 'graphql', 'operations', 'store', 'telemetry', 'domain'],
+    settings: ['http', 'operations', 'store', 'telemetry', 'domain'],
     terminal: [],
     // Other programs are started by their file name, not imported.
     cli: ['doctor', 'terminal', 'domain'],
     doctor: ['start', 'settings', 'embedded-postgres', 'store', 'domain'],
     tools: ['terminal', 'start', 'settings', 'operations', 'embedded-postgres', 'store', 'domain'],
-    start: ['settings', 'operations', 'embedded-postgres', 'store', 'billing', 'domain'],
+    start: ['settings', 'operations', 'embedded-postgres', 'store', 'billing', 'telemetry', 'domain'],
     '.': [
       'start',
       'settings',
@@ -36,6 +37,7 @@ describe('the rooms', () => {
       'embedded-postgres',
       'store',
       'billing',
+      'telemetry',
       'domain',
     ],
   }

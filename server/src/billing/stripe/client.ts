@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type Stripe from 'stripe'
 import { MAX_STRIPE_CLIENTS } from '../../domain/limits.ts'
+import { traceHeaders, tracing } from '../../telemetry/tracing.ts'
 
 /** Longer than Stripe usually takes, shorter than callers wait. */
 const TIMEOUT_MS = 20_000
@@ -24,10 +25,27 @@ async function newClient(secretKey: string, apiBase: string | null): Promise<Str
     timeout: TIMEOUT_MS,
     maxNetworkRetries: 1,
     telemetry: false,
+    ...(tracing && { httpClient: tracedClient(Client.createNodeHttpClient()) }),
     ...(base && {
       host: base.hostname,
       port: base.port || (base.protocol === 'https:' ? '443' : '80'),
       protocol: base.protocol === 'https:' ? ('https' as const) : ('http' as const),
     }),
   })
+}
+
+/** Each request is a span, whose trace is passed on to Stripe. */
+function tracedClient(client: Stripe.HttpClient): Stripe.HttpClient {
+  const send = client.makeRequest.bind(client)
+  client.makeRequest = (host, port, path, method, headers, ...rest) => {
+    const request = () => send(host, port, path, method, { ...headers, ...traceHeaders() }, ...rest)
+    if (!tracing) return request()
+    const attributes = { 'server.address': host, 'http.request.method': method }
+    return tracing.span(`${method} Stripe`, { kind: 'client', attributes }, async (span) => {
+      const response = await request()
+      span.set({ 'http.response.status_code': response.getStatusCode() })
+      return response
+    })
+  }
+  return client
 }

@@ -1,5 +1,6 @@
 import { deleteEvent, findEvent } from '../../billing/sandbox/books.ts'
 import { signatureHeader } from '../../billing/signature.ts'
+import { traceHeaders } from '../../telemetry/tracing.ts'
 import type { Service } from '../call/service.ts'
 import { sandboxSecret } from './provider-of.ts'
 
@@ -17,6 +18,7 @@ export async function sendSandboxEvent(service: Service, appId: string, id: stri
     headers: {
       'Content-Type': 'application/json',
       'Tollgate-Signature': signatureHeader(secret, body, seconds),
+      ...traceHeaders(),
     },
     body,
     signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -1,17 +1,22 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import { rateLimited, unavailable } from '../../domain/errors.ts'
 import { MAX_WAITING_CALLS } from '../../domain/limits.ts'
+import { type SpanRef, tracing } from '../../telemetry/tracing.ts'
 
 /** The outcome of one item of a batch. */
 export type BatchResult<T> = { value: T } | { error: unknown }
 
 interface Waiting<Item, Result> {
   item: Item
+  /** of the call; null: no trace */
+  span: SpanRef | null
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
 
 interface BatchOptions<Item> {
+  /** of the statement's span */
+  name?: string
   monotonic: Monotonic
   lanes: number
   /** items in one batch */
@@ -30,6 +35,7 @@ interface BatchOptions<Item> {
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>
+  readonly #name: string
   readonly #most: number
   readonly #monotonic: Monotonic
   readonly #expired: (item: Item, now: number) => boolean
@@ -43,9 +49,10 @@ export class Batcher<Item, Result> {
 
   constructor(
     run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>,
-    { monotonic, lanes, most, expired = () => false }: BatchOptions<Item>,
+    { name = 'batch', monotonic, lanes, most, expired = () => false }: BatchOptions<Item>,
   ) {
     this.#run = run
+    this.#name = name
     this.#most = most
     this.#monotonic = monotonic
     this.#expired = expired
@@ -60,7 +67,7 @@ export class Batcher<Item, Result> {
         return
       }
       if (this.#waiting.length === 0) this.#waitingSince = this.#monotonic()
-      this.#waiting.push({ item, resolve, reject })
+      this.#waiting.push({ item, span: tracing && tracing.current(), resolve, reject })
       this.#schedule()
     })
   }
@@ -112,10 +119,18 @@ export class Batcher<Item, Result> {
     let results: BatchResult<Result>[]
     this.#sentAt[lane] = this.#monotonic()
     try {
-      results = await this.#run(
-        batch.map(({ item }) => item),
-        lane,
-      )
+      const run = () =>
+        this.#run(
+          batch.map(({ item }) => item),
+          lane,
+        )
+      results = await (tracing
+        ? tracing.batch(
+            this.#name,
+            batch.map(({ span }) => span),
+            run,
+          )
+        : run())
     } catch (error) {
       results = batch.map(() => ({ error }))
     }

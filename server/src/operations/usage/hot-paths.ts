@@ -178,7 +178,7 @@ function entitlementReader(
       activity.count('checks', questions)
       return entitlements
     },
-    { monotonic, lanes: connections.length, most: MOST, expired },
+    { name: 'check batch', monotonic, lanes: connections.length, most: MOST, expired },
   )
 }
 
@@ -197,7 +197,7 @@ function usageRecorder(
       noteSome(activity, pending, results)
       return results
     },
-    { monotonic, lanes: 1, most: MOST, expired },
+    { name: 'record batch', monotonic, lanes: 1, most: MOST, expired },
   )
 }
 
