@@ -138,7 +138,7 @@ export async function startService(
     const stopPruning = startPruning(service, config.retention)
     // Once for all processes.
     const isFirst = (cluster.worker?.id ?? 1) === 1
-    const stopMaintenance = startMaintenance(database.maintenance(), config, log)
+    const stopMaintenance = startMaintenance(database.maintenance(), config, service)
     if (isFirst) {
       ongoing.run('checking for sandboxes enabled together with Stripe', () => warnOfSandboxes(service))
     }
@@ -183,14 +183,14 @@ export async function startService(
 function startMaintenance(
   { pool, ledgers, stop }: Maintenance,
   { ledger }: Config,
-  log: Logger,
+  service: Service,
 ): () => Promise<void> {
   const stopping = new AbortController()
   const { signal } = stopping
   const working = Promise.all([
     // In each process, as any may die. Of several that try at once, one does it.
-    keepLedgerFrom(ledgers, log, ledger, signal),
-    keepStatistics(pool, log, signal),
+    keepLedgerFrom(ledgers, service, ledger, signal),
+    keepStatistics(pool, service, signal),
   ])
   return async () => {
     stopping.abort()

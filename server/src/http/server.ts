@@ -75,6 +75,7 @@ export function httpServer(
   const readyCheck = new ReadyCheck(service)
   const underWay = new RequestsUnderWay(service.monotonic)
   service.metrics.watchRequests(underWay)
+  service.metrics.watchReadiness(async () => (await readyCheck.look()).ready)
   const adminApi = adminEndpoint(service, admission)
   const admin = graphqlHandler('admin', adminApi, service, underWay)
   const client = graphqlHandler('client', clientEndpoint(service, admission), service, underWay)

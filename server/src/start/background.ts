@@ -58,17 +58,24 @@ function tasksOf(service: Service): TaskList {
     },
     reconcile: ({ which }) => reconcile(service, null, which),
   }
-  return (tracing ? tracedTasks(tasks as unknown as TaskList) : tasks) as unknown as TaskList
+  return observed(tasks as unknown as TaskList, service)
 }
 
-/** Each run of a job is the start of a trace. */
-function tracedTasks(tasks: TaskList): TaskList {
-  const traced = Object.entries(tasks).map(([name, task]): [string, TaskList[string]] => [
-    name,
-    (payload, helpers) =>
-      tracing ? tracing.span(`job ${name}`, {}, () => task?.(payload, helpers)) : task?.(payload, helpers),
+/** Counts failures; with tracing, each run of a job is the start of a trace. */
+function observed(tasks: TaskList, { metrics }: Service): TaskList {
+  const counted = Object.entries(tasks).map(([job, task]): [string, TaskList[string]] => [
+    job,
+    async (payload, helpers) => {
+      const run = async () => task?.(payload, helpers)
+      try {
+        await (tracing ? tracing.span(`job ${job}`, {}, run) : run())
+      } catch (error) {
+        metrics.failedJobs.inc({ task: job })
+        throw error
+      }
+    },
   ])
-  return Object.fromEntries(traced)
+  return Object.fromEntries(counted)
 }
 
 const MINUTE = 60

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
 import {
   type Context,
   DiagLogLevel,
@@ -36,7 +37,7 @@ export function openTelemetry(
   const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter()
   const named = resourceFromAttributes({
     'service.name': 'tollgate',
-    'service.instance.id': `${process.pid}`,
+    'service.instance.id': randomUUID(),
   })
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),

@@ -109,6 +109,7 @@ describe('the package', () => {
       'dist/data-tools.js',
       'dist/doctor.js',
       'dist/main.js',
+      'dist/telemetry.js',
       'dist/third-party-licences.txt',
       'package.json',
     ])

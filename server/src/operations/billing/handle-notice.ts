@@ -31,6 +31,7 @@ export async function handleNotice(service: Service, appId: string, seq: number)
       'a webhook event could not be processed',
     )
     if (!final) throw error
+    service.metrics.failedNotices.inc()
   }
 }
 

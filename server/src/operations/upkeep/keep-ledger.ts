@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Pool } from '../../store/connection/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger/ledger-partitions.ts'
+import type { Service } from '../call/service.ts'
 import { partitionsDue, retireTogether } from './retire-partition.ts'
 
 export interface LedgerSettings {
@@ -44,7 +44,7 @@ export async function keepLedger(
 /** Runs once an hour, sooner after a failure, until `stopping`. The pools have long statement timeouts, or none. */
 export async function keepLedgerFrom(
   ledgers: () => Promise<[first: Pool, ...others: Pool[]]>,
-  log: Logger,
+  { log, metrics }: Pick<Service, 'log' | 'metrics'>,
   settings: LedgerSettings,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -56,7 +56,9 @@ export async function keepLedgerFrom(
       if (retired.length > 0) log.info({ partitions: retired }, 'deleted old ledger entries')
     } catch (error) {
       wait = SOON_MS
-      if (!stopping.aborted) log.warn({ err: error }, 'ledger maintenance failed; retrying in a minute')
+      if (stopping.aborted) return
+      metrics.failedUpkeep.inc({ work: 'ledger' })
+      log.warn({ err: error }, 'ledger maintenance failed; retrying in a minute')
     }
     await delay(wait, undefined, { signal: stopping, ref: false }).catch(() => {})
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Pool } from '../../store/connection/database.ts'
 import { analyze, grownTables } from '../../store/schema/statistics.ts'
+import type { Service } from '../call/service.ts'
 
 const ROUND_MS = 5_000
 
@@ -12,7 +12,7 @@ const ROUND_MS = 5_000
  */
 export async function keepStatistics(
   pool: Pool,
-  log: Logger,
+  { log, metrics }: Pick<Service, 'log' | 'metrics'>,
   stopping: AbortSignal,
   roundMs = ROUND_MS,
 ): Promise<void> {
@@ -22,8 +22,9 @@ export async function keepStatistics(
       for (const table of await grownTables(pool)) await analyze(pool, table)
       failed = false
     } catch (error) {
-      if (!stopping.aborted && !failed)
-        log.warn({ err: error }, 'ANALYZE failed on tables that have grown; retrying')
+      if (stopping.aborted) return
+      metrics.failedUpkeep.inc({ work: 'statistics' })
+      if (!failed) log.warn({ err: error }, 'ANALYZE failed on tables that have grown; retrying')
       failed = true
     }
     await delay(roundMs, undefined, { signal: stopping, ref: false }).catch(() => {})

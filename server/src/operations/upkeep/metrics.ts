@@ -11,6 +11,9 @@ export interface MetricsMessage {
   failed?: string
 }
 
+/** Maintenance that runs beside requests. */
+const UPKEEP = ['ledger', 'statistics', 'pruning'] as const
+
 export class Metrics {
   readonly #registry = new Registry()
 
@@ -44,6 +47,26 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly failedNotices = new Counter({
+    name: 'tollgate_notices_failed_total',
+    help: 'Number of webhook events that could not be processed and are not retried any more.',
+    registers: [this.#registry],
+  })
+
+  readonly failedJobs = new Counter({
+    name: 'tollgate_job_failures_total',
+    help: 'Number of failed attempts at background jobs, which are retried.',
+    labelNames: ['task'] as const,
+    registers: [this.#registry],
+  })
+
+  readonly failedUpkeep = new Counter({
+    name: 'tollgate_upkeep_failures_total',
+    help: 'Number of failed rounds of maintenance (ledger, statistics, pruning), which are retried.',
+    labelNames: ['work'] as const,
+    registers: [this.#registry],
+  })
+
   readonly cutConnections = new Counter({
     name: 'tollgate_connections_cut_total',
     help: 'Number of connections rejected at the limit, or closed because the client did not read the response (stalled).',
@@ -54,6 +77,8 @@ export class Metrics {
   readonly #queues = new Map<string, { waiting: number; oldestSeconds(): number }>()
 
   constructor() {
+    // Present from the start: an increase from nothing to one would not count.
+    for (const work of UPKEEP) this.failedUpkeep.inc({ work }, 0)
     this.#showQueues()
     collectDefaultMetrics({ register: this.#registry })
     if (cluster.isWorker) {
@@ -114,6 +139,19 @@ export class Metrics {
       registers: [this.#registry],
       collect() {
         this.set(open())
+      },
+    })
+  }
+
+  /** Whether requests can be answered, as `/readyz` says; checked when the metrics are read. */
+  watchReadiness(isReady: () => Promise<boolean>): void {
+    new Gauge({
+      name: 'tollgate_ready',
+      help: 'Whether the database reads and writes through the pools that requests use: 1 or 0.',
+      registers: [this.#registry],
+      aggregator: 'min',
+      async collect() {
+        this.set((await isReady()) ? 1 : 0)
       },
     })
   }

@@ -84,14 +84,17 @@ export async function prune(
 }
 
 /** Prunes once an hour; returns a function that stops it after the current batch. */
-export function startPruning({ pool, log }: Service, retention: Retention): () => Promise<void> {
+export function startPruning({ pool, log, metrics }: Service, retention: Retention): () => Promise<void> {
   const stopping = new AbortController()
   const round = () =>
     prune(pool, retention, stopping.signal).then(
       (deleted) => {
         if (Object.keys(deleted).length > 0) log.info(deleted, 'deleted old records')
       },
-      (error) => log.warn({ err: error }, 'old records could not be deleted; retrying later'),
+      (error) => {
+        metrics.failedUpkeep.inc({ work: 'pruning' })
+        log.warn({ err: error }, 'old records could not be deleted; retrying later')
+      },
     )
   let working = round()
   const timer = setInterval(() => {

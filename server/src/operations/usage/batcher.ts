@@ -67,7 +67,7 @@ export class Batcher<Item, Result> {
         return
       }
       if (this.#waiting.length === 0) this.#waitingSince = this.#monotonic()
-      this.#waiting.push({ item, span: tracing && tracing.current(), resolve, reject })
+      this.#waiting.push({ item, span: tracing?.current() ?? null, resolve, reject })
       this.#schedule()
     })
   }
