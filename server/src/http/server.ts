@@ -1,19 +1,18 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, MAX_HEADER_BYTES, UPLOAD_TIMEOUT_MS } from '../domain/limits.ts'
 import type { Service } from '../operations/call/service.ts'
-import { METRICS_TYPE } from '../operations/upkeep/metrics.ts'
 import { ReadyCheck } from '../operations/upkeep/ready.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { Admission, type AdmissionSettings, setRateLimitHeaders } from './admission.ts'
+import { answerText } from './answer-text.ts'
 import { auditEndpoint } from './audit-endpoint.ts'
-import { endResponse, hasUnreadBody } from './body.ts'
+import { hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { closeServer } from './close-server.ts'
 import { connectionLimit, descriptorLimit } from './connection-limit.ts'
-import { credentialOf } from './credential.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { dashboardPages } from './dashboard-pages.ts'
 import { docsPages } from './docs-pages.ts'
@@ -23,6 +22,7 @@ import { importEndpoint } from './import-endpoint.ts'
 import { Turns } from './in-turn.ts'
 import { answerJwks } from './jwks-endpoint.ts'
 import { memberAdminEndpoint } from './member-admin-endpoint.ts'
+import { answerMetrics } from './metrics-endpoint.ts'
 import { guardConnections } from './open-connections.ts'
 import { OPENAPI_PATH, openapiEndpoint } from './openapi-endpoint.ts'
 import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
@@ -158,7 +158,13 @@ export function httpServer(
       const requestId = requestIdOf(request.headers) ?? randomUUID()
       service.log.error({ err: error, requestId, path: pathOf(request) }, 'request handler failed')
       if (response.headersSent) response.destroy()
-      else text(request, response.setHeader('X-Request-Id', requestId), 500, `Internal error (${requestId})`)
+      else
+        answerText(
+          request,
+          response.setHeader('X-Request-Id', requestId),
+          500,
+          `Internal error (${requestId})`,
+        )
     }
   }
 
@@ -182,10 +188,10 @@ export function httpServer(
       case '/dashboard/audit':
         return audit(request, response)
       case '/healthz':
-        return text(request, response, 200, 'ok')
+        return answerText(request, response, 200, 'ok')
       case '/readyz':
         return draining
-          ? text(request, response, 503, 'stopping')
+          ? answerText(request, response, 503, 'stopping')
           : ready(service, readyCheck, request, response)
       case '/.well-known/jwks.json':
         return answerJwks(service, request, response)
@@ -212,7 +218,12 @@ export function httpServer(
 
   async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await pages(pathOf(request), request, response)) return
-    text(request, response, 404, 'Not found. The Admin API is at POST /graphql and, as REST, under /v1.')
+    answerText(
+      request,
+      response,
+      404,
+      'Not found. The Admin API is at POST /graphql and, as REST, under /v1.',
+    )
   }
 }
 
@@ -254,35 +265,9 @@ function isAdmitted(admission: Admission, request: IncomingMessage, response: Se
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error
     response.setHeader('Retry-After', String(error.retryAfter))
-    text(request, response, error.status, error.message)
+    answerText(request, response, error.status, error.message)
     return false
   }
-}
-
-async function answerMetrics(
-  service: Service,
-  token: string | null,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (token !== null && !isSame(credentialOf(request.headers) ?? '', token)) {
-    response.setHeader('WWW-Authenticate', 'Bearer')
-    return text(request, response, 401, 'The metrics require the token set in TOLLGATE_METRICS_TOKEN')
-  }
-  try {
-    const metrics = await service.metrics.text()
-    response.setHeader('Content-Type', METRICS_TYPE)
-    text(request, response, 200, metrics)
-  } catch (error) {
-    service.log.error({ err: error }, 'metrics failed')
-    text(request, response, 500, 'The metrics could not be collected')
-  }
-}
-
-/** Constant time: digests have the same length. */
-function isSame(given: string, token: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(token))
 }
 
 async function ready(
@@ -293,14 +278,9 @@ async function ready(
 ): Promise<void> {
   const readiness = await check.look()
   if (readiness.ready) {
-    text(request, response, 200, 'ready')
+    answerText(request, response, 200, 'ready')
     return
   }
   service.outages.note(readiness.reason)
-  text(request, response, 503, 'The database is unreachable or read-only')
-}
-
-function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' })
-  endResponse(request, response, `${body}\n`)
+  answerText(request, response, 503, 'The database is unreachable or read-only')
 }

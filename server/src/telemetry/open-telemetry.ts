@@ -24,7 +24,7 @@ import type { Attributes, Span, SpanRef, TelemetrySettings, Tracing } from './tr
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 
 /** Starts the SDK. It reads its variables itself: exporter, sampler, queue, resource. */
-export function openTelemetry(
+export default function openTelemetry(
   protocol: TelemetrySettings['protocol'],
   warn: (message: string) => void,
 ): Tracing {

@@ -5,6 +5,6 @@ export async function openTracing(
   { protocol }: TelemetrySettings,
   warn: (message: string) => void,
 ): Promise<void> {
-  const { openTelemetry } = await import('./open-telemetry.ts')
+  const { default: openTelemetry } = await import('./open-telemetry.ts')
   installTracing(openTelemetry(protocol, warn))
 }

@@ -93,6 +93,26 @@ describe('gap: traces', () => {
     expect(requestId).toBe(traceId)
   })
 
+  it('have the same operations below a request to REST', async () => {
+    for (const { url } of [plain, node]) {
+      const [traceId, callersSpan] = [newTraceId(), newSpanId()]
+      const response = await fetch(`${url}/v1/check`, {
+        method: 'POST',
+        headers: {
+          Authorization: API_KEY,
+          'Content-Type': 'application/json',
+          traceparent: `00-${traceId}-${callersSpan}-01`,
+        },
+        body: JSON.stringify({ userId: 'ann', featureId: 'calls' }),
+      })
+      expect([response.status, response.headers.get('x-request-id')]).toEqual([200, traceId])
+      const spans = await receiver.trace(traceId, 3)
+      expect(named(spans, 'POST rest')?.parentSpanId).toBe(callersSpan)
+      expect(named(spans, 'canUseFeature')?.parentSpanId).toBe(named(spans, 'POST rest')?.spanId)
+      expect(named(spans, 'check batch')?.parentSpanId).toBe(named(spans, 'canUseFeature')?.spanId)
+    }
+  })
+
   it('keep the request id of the caller', async () => {
     const { traceId, requestId } = await ask(plain.url, RECORD, { headers: { 'X-Request-Id': 'mine-1' } })
     const spans = await receiver.trace(traceId, 3)
