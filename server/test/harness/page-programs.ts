@@ -8,7 +8,9 @@ import { ROOT } from './source-files.ts'
  * the SDK's page are compiled by `sdk/test/fragments.test.ts`.
  */
 export const isProgramPage = (path: string): boolean =>
-  /^docs\/(start|guides|concepts)\//.test(path) ? path !== 'docs/start/run.md' : ['docs/billing.md', 'docs/rest.md'].includes(path)
+  /^docs\/(start|guides|concepts)\//.test(path)
+    ? path !== 'docs/start/run.md'
+    : ['docs/billing.md', 'docs/rest.md'].includes(path)
 
 /** One thing that the reader of a page does. */
 export type Step =
