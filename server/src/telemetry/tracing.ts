@@ -3,7 +3,7 @@ export interface TelemetrySettings {
   protocol: 'http/protobuf' | 'http/json'
 }
 
-/** Traces of requests. There are none, and nothing of OpenTelemetry is loaded, unless an operator sets OTEL_… variables. */
+/** Traces of requests. There are none, and OpenTelemetry's SDK is not loaded, unless an operator sets OTEL_… variables. */
 export interface Tracing {
   /** Runs work in a span of its own: a part of the current one or, if there is none, the start of a trace. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => T): T
