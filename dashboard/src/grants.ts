@@ -30,7 +30,7 @@ const PER: Record<Grant['resetPeriod'], string> = {
   WEEK: ' a week',
   MONTH: ' a month',
   YEAR: ' a year',
-  NEVER: ' in all',
+  NEVER: '',
 }
 
 /** Describes a grant: "1,000 calls a month, overage counted". */
@@ -39,6 +39,26 @@ export function grantText(grant: Grant, feature: CatalogueFeature | undefined): 
   if (grant.limit === null) return 'unlimited'
   const amount = units(Number(grant.limit), feature?.unitLabel, feature?.unitLabelPlural)
   return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', overage counted' : ''}`
+}
+
+interface PlanLimit {
+  /** null: unlimited, or a binary feature */
+  budget: number | null
+  /** null: a binary feature */
+  resetPeriod: Grant['resetPeriod'] | null
+  overageEnabled: boolean
+}
+
+/** Describes what a user has of a feature: "1,000 calls a month"; null: nothing. */
+export function limitText(
+  limit: PlanLimit | null,
+  labels: { unitLabel: string | null; unitLabelPlural: string | null },
+): string {
+  if (limit === null) return 'Not included'
+  if (limit.resetPeriod === null) return 'Included'
+  if (limit.budget === null) return 'Unlimited'
+  const amount = units(limit.budget, labels.unitLabel, labels.unitLabelPlural)
+  return `${amount}${PER[limit.resetPeriod]}${limit.overageEnabled ? ', then overage' : ''}`
 }
 
 interface OverrideContent {

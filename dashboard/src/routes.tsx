@@ -202,7 +202,7 @@ export const user = createRoute({
   path: 'users/$id',
   params: OF_ID,
   validateSearch: (search) => ({
-    ...choice(search, 'tab', ['usage', 'subscriptions', 'overrides', 'ledger', 'details']),
+    ...choice(search, 'tab', ['usage', 'subscriptions', 'payments', 'overrides', 'ledger', 'details']),
     ...text(search, 'feature', 'after'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
@@ -218,6 +218,12 @@ export const subscriptions = createRoute({
   }),
   component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })
+export const oneSubscription = createRoute({
+  getParentRoute: () => app,
+  path: 'subscriptions/$id',
+  params: OF_ID,
+  component: lazyPage(() => import('./pages/subscription.tsx'), 'SubscriptionPage'),
+})
 export const revenue = createRoute({
   getParentRoute: () => app,
   path: 'revenue',
@@ -227,7 +233,7 @@ export const revenue = createRoute({
       ...(['mrr', 'paid', 'refunded', 'failed'] as const),
       ...(['new', 'changed', 'cancelled', 'past-due', 'trialing'] as const),
     ]),
-    ...text(search, 'after'),
+    ...text(search, 'after', 'from', 'to'),
   }),
   component: lazyPage(() => import('./pages/revenue.tsx'), 'RevenuePage'),
   pendingComponent: CardsLoading,

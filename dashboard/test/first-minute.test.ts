@@ -70,7 +70,7 @@ describe('gap: the first minute', () => {
     await page.getByRole('heading', { name: 'ada' }).waitFor()
 
     await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
-    await page.getByRole('dialog').getByRole('combobox', { name: 'Base plan' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Plan', exact: true }).click()
     await page.getByRole('option', { name: 'Pro' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
     await page.getByText('0 of 3').waitFor()

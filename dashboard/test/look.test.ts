@@ -144,7 +144,7 @@ describe('gap: charts', () => {
     const { page, open } = visit
     await open('/apps/default/users/ada?feature=calls')
     await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).waitFor()
-    await page.getByText('The pale bar is the current period, so far.').waitFor()
+    await page.getByText('○ Current period (incomplete)').waitFor()
     expect(await page.locator('.u-legend tr:visible').allInnerTexts()).toEqual(['Used', 'Budget'])
     await page.getByRole('img', { name: /^Usage of API calls/ }).hover()
     await page.getByText('8 so far').waitFor()
@@ -153,8 +153,8 @@ describe('gap: charts', () => {
   it('of calls end with the last whole hour, and show what there is of this one by itself', async () => {
     const { page, open } = visit
     await open('/apps/default')
-    await page.getByText('The circle is this hour, so far.').waitFor()
+    await page.getByText('○ Current hour (incomplete)').waitFor()
     await page.getByText('Last 30 days', { exact: true }).click()
-    await page.getByText('The circle is today, so far.').waitFor()
+    await page.getByText('○ Today (incomplete)').waitFor()
   })
 })

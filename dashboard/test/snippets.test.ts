@@ -121,7 +121,8 @@ describe('gap: lines to copy', () => {
   it("of a user's token ask about that user", async () => {
     const { page, open } = visit
     await open('/apps/default/users/ada')
-    await page.getByRole('button', { name: 'Create a token' }).click()
+    await page.getByRole('button', { name: /^More actions for/ }).click()
+    await page.getByRole('menuitem', { name: 'Create a token' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create a token' }).click()
     const asked = await shell(await linesOf(page.getByRole('figure', { name: 'A call with curl' })))
     expect(asked.data).toEqual({

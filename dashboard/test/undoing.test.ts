@@ -127,8 +127,9 @@ describe('gap: unsaved changes', () => {
   it('are asked about in a dialog of choices alone, and for a file that was chosen', async () => {
     const { page, open } = visit
     await open('/apps/default/users/bob')
-    await page.getByRole('button', { name: 'Subscribe' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Subscribe Bob' })
+    await page.getByRole('button', { name: 'More actions for Bob' }).click()
+    await page.getByRole('menuitem', { name: 'Subscribe to an add-on' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Subscribe Bob to an add-on' })
     await dialog.getByLabel('Add-ons').click()
     await page.getByRole('option', { name: 'Extra' }).click()
     await page.keyboard.press('Escape')
@@ -282,11 +283,12 @@ describe('gap: archiving and deleting in the dashboard', () => {
     const cancelAt = async () =>
       (await admin.data('{ subscriptions(userId: "bob") { cancelAt } }')).subscriptions[0].cancelAt
     await open('/apps/default/users/bob?tab=subscriptions')
-    await page.getByRole('button', { name: /^Cancel Basic of/ }).click()
-    await page.getByText('The user has no add-ons that would end with it.').waitFor()
-    await page.getByRole('button', { name: 'Cancel the subscription' }).click()
+    await page.getByRole('button', { name: /^Actions for Basic of/ }).click()
+    await page.getByRole('menuitem', { name: 'Cancel subscription' }).click()
+    await page.getByText('The user has no add-ons.').waitFor()
+    await page.getByRole('button', { name: 'Cancel at period end' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('The subscription continues.').waitFor()
+    await page.getByText('Cancellation reverted.').waitFor()
     expect(await cancelAt()).toBe(null)
   })
 })

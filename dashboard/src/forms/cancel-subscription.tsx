@@ -1,8 +1,6 @@
 import { Button, Group, Radio, Stack, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
-import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -27,6 +25,8 @@ const ADDONS = graphql(`
 `)
 
 interface CancelSubscriptionProps {
+  opened: boolean
+  onClose: () => void
   appId: string
   subscription: {
     id: string
@@ -36,16 +36,14 @@ interface CancelSubscriptionProps {
   }
 }
 
-export function CancelSubscription({ appId, subscription }: CancelSubscriptionProps) {
-  const [opened, { open, close }] = useDisclosure()
+export function CancelSubscription({ opened, onClose, appId, subscription }: CancelSubscriptionProps) {
   const [when, setWhen] = useState('end')
-  const may = useMay()
   const { userId, userName, package: p } = subscription
-  const keep = useChange(KEEP, { said: 'The subscription continues.' })
+  const keep = useChange(KEEP, { said: 'Cancellation reverted.' })
   const cancel = useChange(CANCEL, {
-    done: close,
+    done: onClose,
     said: ({ cancelSubscription: made }) =>
-      made?.cancelAt ? `It ends on ${dateTimeOf(made.cancelAt)}.` : 'Subscription cancelled.',
+      made?.cancelAt ? `${p.name} ends on ${dateTimeOf(made.cancelAt)}.` : `${p.name} cancelled.`,
     // One that has ended is never revived.
     undo: ({ cancelSubscription: made }, { appId, id }) =>
       made?.cancelAt ? () => keep.mutate({ appId, id }) : undefined,
@@ -55,55 +53,42 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
     (s) => s.status === 'ACTIVE' && s.package.isAddon,
   )
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={open}
-        disabled={!may('cancelSubscription')}
-        aria-label={`Cancel ${p.name} of ${userId}`}
-      >
-        Cancel
-      </Button>
-      <Dialog opened={opened} onClose={close} title={`Cancel ${p.name} of ${userName ?? userId}`} ta="left">
-        <Stack>
-          <FormAlert error={cancel.error ?? addons.error} />
-          <Radio.Group label="When does it end?" value={when} onChange={setWhen}>
-            <Stack gap="xs" mt="xs">
-              <Radio
-                value="end"
-                label="At the end of the period"
-                description="They keep what they paid for until then"
-              />
-              <Radio value="now" label="Now" description="Access ends immediately" />
-            </Stack>
-          </Radio.Group>
-          {!p.isAddon && addons.data && (
-            <Text size="sm">
-              {ending.length === 0
-                ? 'The user has no add-ons that would end with it.'
-                : `${units(ending.length, 'add-on ends', 'add-ons end')} with it: ${ending.map((s) => s.package.name).join(', ')}.`}
-            </Text>
-          )}
-          <Text size="sm" c="dimmed">
-            {when === 'end'
-              ? 'Until then you can take it back.'
-              : 'This cannot be undone: the user would have to subscribe again.'}
+    <Dialog opened={opened} onClose={onClose} title={`Cancel ${p.name} of ${userName ?? userId}?`} ta="left">
+      <Stack>
+        <FormAlert error={cancel.error ?? addons.error} />
+        <Radio.Group label="When does it end?" value={when} onChange={setWhen}>
+          <Stack gap="xs" mt="xs">
+            <Radio
+              value="end"
+              label="At the end of the period"
+              description="The user keeps access until then"
+            />
+            <Radio value="now" label="Now" description="Access ends immediately" />
+          </Stack>
+        </Radio.Group>
+        {!p.isAddon && addons.data && (
+          <Text size="sm">
+            {ending.length === 0
+              ? 'The user has no add-ons.'
+              : `${units(ending.length, 'add-on ends', 'add-ons end')} with it: ${ending.map((s) => s.package.name).join(', ')}.`}
           </Text>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close}>
-              Keep it
-            </Button>
-            <Button
-              color="red.9"
-              loading={cancel.isPending}
-              onClick={() => cancel.mutate({ appId, id: subscription.id, atPeriodEnd: when === 'end' })}
-            >
-              Cancel the subscription
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
-    </>
+        )}
+        <Text size="sm" c="dimmed">
+          {when === 'end' ? 'You can undo this until then.' : 'This cannot be undone.'}
+        </Text>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            color="red.9"
+            loading={cancel.isPending}
+            onClick={() => cancel.mutate({ appId, id: subscription.id, atPeriodEnd: when === 'end' })}
+          >
+            {when === 'end' ? 'Cancel at period end' : 'Cancel now'}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
   )
 }

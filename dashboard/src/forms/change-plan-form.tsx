@@ -1,10 +1,15 @@
-import { Alert, List, NumberInput, Radio, Select, Stack, Text } from '@mantine/core'
+import { Alert, NumberInput, Radio, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useEffect } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { limitText } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { moneyText, providerName } from '../ui/price.ts'
-import { dateTimeOf } from '../ui/when.tsx'
+import { number, units } from '../ui/number.ts'
+import { priceText } from '../ui/price.ts'
+import { Tag } from '../ui/tag.tsx'
+import { dateOf, dateTimeOf } from '../ui/when.tsx'
+import { dueText } from './due-text.ts'
 import { FormActions } from './form-actions.tsx'
 import { isPriced, NotCharged, useSellByLink } from './not-charged.tsx'
 import { useUnsaved } from './unsaved.ts'
@@ -12,59 +17,88 @@ import { useUnsaved } from './unsaved.ts'
 const PLANS = graphql(`
   query ChangeablePlans($appId: String!, $userId: String!) {
     packages(appId: $appId) {
-      id name status isAddon archived prices { amount decimals currency interval }
+      id name status isAddon archived prices { id provider amount decimals currency interval }
     }
-    subscriptions(appId: $appId, userId: $userId) { rows { status quantity package { id isAddon } } }
+    subscriptions(appId: $appId, userId: $userId, state: LIVE) {
+      rows {
+        quantity package { id name isAddon }
+        price { id provider amount decimals currency interval }
+      }
+    }
   }
 `)
 const PREVIEW = graphql(`
-  query ChangePreview($appId: String!, $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int) {
-    changePreview(appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity) {
+  query ChangePreview(
+    $appId: String!, $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int, $priceId: String
+  ) {
+    changePreview(
+      appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity, priceId: $priceId
+    ) {
       at now credit charge currency decimals quotedBy formula
-      gains { featureId name } loses { featureId name }
-      moreOverage { featureId name } lessOverage { featureId name }
+      limits {
+        featureId name unitLabel unitLabelPlural used
+        before { budget resetPeriod overageEnabled }
+        after { budget resetPeriod overageEnabled }
+      }
     }
   }
 `)
 const CHANGE = graphql(`
   mutation ChangeSubscription(
-    $appId: String!, $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int
+    $appId: String!, $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int, $priceId: String
   ) {
-    changeSubscription(appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity) {
+    changeSubscription(
+      appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity, priceId: $priceId
+    ) {
       at now to { name }
     }
   }
 `)
 
 type When = 'BEST' | 'NOW' | 'PERIOD_END'
+type Plans = ResultOf<typeof PLANS>
+type Plan = Plans['packages'][number]
+type Price = Plan['prices'][number]
+type Current = NonNullable<Plans['subscriptions']>['rows'][number]
 
 interface ChangePlanFormProps {
   appId: string
   userId: string
+  userName: string
+  /** `plan`: to another plan; `terms`: another quantity or price of the current one */
+  what: 'plan' | 'terms'
   onDone: () => void
 }
 
-/** Changes a user's base plan or its quantity, after showing what that does. */
-export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
+/** Changes a user's plan, its quantity or its price, after showing the effect on limits and money. */
+export function ChangePlanForm({ appId, userId, userName, what, onDone }: ChangePlanFormProps) {
   const asked = useAsk(PLANS, { appId, userId })
-  const current = asked.data?.subscriptions?.rows.find((s) => s.status === 'ACTIVE' && !s.package.isAddon)
-  const plans = (asked.data?.packages ?? [])
-    .filter((p) => p.status === 'PUBLISHED' && !p.isAddon && (!p.archived || p.id === current?.package.id))
-    .map(({ id, name }) => ({ value: id, label: name }))
+  const current = asked.data?.subscriptions?.rows.find((s) => !s.package.isAddon)
   const form = useForm({
-    initialValues: { packageId: null as string | null, quantity: '' as number | '', when: 'BEST' as When },
-    validate: { packageId: (id) => (id === null ? 'Choose a plan.' : null) },
+    initialValues: {
+      packageId: null as string | null,
+      quantity: '' as number | '',
+      priceId: null as string | null,
+      when: 'BEST' as When,
+    },
+    validate: {
+      packageId: (id) => (what === 'plan' && id === null ? 'Choose a plan.' : null),
+    },
   })
-  const { packageId, when } = form.values
-  const quantity = form.values.quantity === '' ? null : form.values.quantity
-  const same = packageId === current?.package.id && (quantity ?? current?.quantity) === current?.quantity
-  const preview = useAsk(
-    PREVIEW,
-    { appId, userId, packageId: packageId ?? '', when, quantity },
-    { enabled: packageId !== null && !same },
-  )
-  const shown = preview.data?.changePreview ?? null
+  const { when } = form.values
+  const packageId = what === 'terms' ? (current?.package.id ?? null) : form.values.packageId
   const chosen = asked.data?.packages.find(({ id }) => id === packageId)
+  const prices = pricesFor(chosen, current)
+  const price = prices.find(({ id }) => id === form.values.priceId) ?? usualPrice(prices, current?.price)
+  const isOtherPrice = current?.price != null && price !== undefined && price.id !== current.price.id
+  const quantity = form.values.quantity === '' ? null : form.values.quantity
+  const isSame = what === 'terms' && (quantity ?? current?.quantity) === current?.quantity && !isOtherPrice
+  // Only a plan that a provider charges for has a price to choose.
+  const priceId = isOtherPrice ? price.id : null
+  const isReady = packageId !== null && current !== undefined && !isSame
+  const variables = { appId, userId, packageId: packageId ?? '', when, quantity, priceId }
+  const preview = useAsk(PREVIEW, variables, { enabled: isReady })
+  const shown = isReady ? (preview.data?.changePreview ?? null) : null
   const isUncharged = shown?.quotedBy === 'tollgate'
   const { saved } = useUnsaved(form)
   const link = useSellByLink(appId, userId, form)
@@ -72,52 +106,74 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
     done: saved(onDone),
     said: ({ changeSubscription: made }) =>
       (made?.now
-        ? `${made.to.name} is their plan now.`
-        : `${made?.to.name} follows on ${dateTimeOf(made?.at ?? '')}.`) +
-      (isUncharged && chosen && isPriced(chosen) ? ' Nothing is charged.' : ''),
+        ? `${userName} is now on ${made.to.name}.`
+        : `${userName} switches to ${made?.to.name} on ${dateTimeOf(made?.at ?? '')}.`) +
+      (isUncharged && chosen && isPriced(chosen) ? ' Not charged.' : ''),
   })
+  const { reset } = change
+  const choice = JSON.stringify(variables)
+  // A refusal of another choice says nothing about this one.
+  useEffect(() => {
+    if (choice) reset()
+  }, [choice, reset])
   if (link.instead) return link.instead
-  const save = form.onSubmit(({ packageId, when }) => {
-    if (packageId !== null) change.mutate({ appId, userId, packageId, when, quantity })
+  const save = form.onSubmit(() => {
+    if (isReady) change.mutate(variables)
   })
   return (
     <form noValidate onSubmit={save}>
       <Stack>
-        <FormAlert error={change.error ?? preview.error ?? asked.error} />
-        <Select
-          label="New plan"
-          description="Add-ons stay"
-          placeholder="Choose a plan"
-          data={plans}
-          searchable
-          data-autofocus
-          {...form.getInputProps('packageId')}
-        />
-        <NumberInput
-          label="Quantity"
-          description="Multiplies the limits of the plan"
-          placeholder={String(current?.quantity ?? 1)}
-          min={1}
-          max={1_000_000}
-          allowDecimal={false}
-          {...form.getInputProps('quantity')}
-        />
+        <FormAlert error={change.error ?? (isReady ? preview.error : null) ?? asked.error} />
+        {current && <CurrentPlan {...current} />}
+        {what === 'plan' && (
+          <Select
+            label="New plan"
+            description="Add-ons are kept"
+            placeholder={plansBeside(asked.data, current).length === 0 ? 'No other plan' : 'Choose a plan'}
+            data={plansBeside(asked.data, current)}
+            searchable
+            data-autofocus
+            {...form.getInputProps('packageId')}
+          />
+        )}
+        <SimpleGrid cols={{ base: 1, xs: price && prices.length > 1 ? 2 : 1 }}>
+          {price && prices.length > 1 && (
+            <Select
+              label="Price"
+              description="Charged by the current provider"
+              data={prices.map((one) => ({ value: one.id, label: priceText(one) }))}
+              value={price.id}
+              onChange={(id) => form.setFieldValue('priceId', id)}
+              allowDeselect={false}
+            />
+          )}
+          <NumberInput
+            label="Quantity"
+            description="Multiplies the limits of the plan"
+            placeholder={String(current?.quantity ?? 1)}
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            {...form.getInputProps('quantity')}
+          />
+        </SimpleGrid>
         <Radio.Group label="When" {...form.getInputProps('when')}>
           <Stack gap="xxs" mt="xxs">
-            <Radio value="BEST" label="Now if it costs more, at the end of the period if it costs less" />
+            <Radio value="BEST" label="Upgrades now, downgrades at the end of the period" />
             <Radio value="NOW" label="Now" />
             <Radio value="PERIOD_END" label="At the end of the period" />
           </Stack>
         </Radio.Group>
-        {isUncharged && !same && (
+        {isUncharged && (
           <NotCharged appId={appId} packages={[chosen]} onSell={link.sell}>
-            Changing the plan here grants it without charging.
+            Changing the plan here does not charge the user.
           </NotCharged>
         )}
-        {shown && !same && <Preview change={shown} />}
+        {shown && <Preview change={shown} />}
         <FormActions
-          submit={shown && !shown.now ? 'Schedule the change' : 'Change now'}
+          submit={shown && !shown.now ? 'Schedule change' : 'Change now'}
           busy={change.isPending}
+          disabled={isSame}
           onCancel={onDone}
         />
       </Stack>
@@ -125,41 +181,111 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
   )
 }
 
+/** The plans that the user can be moved to. */
+const plansBeside = (plans: Plans | undefined, current: Current | undefined) =>
+  (plans?.packages ?? [])
+    .filter((p) => p.status === 'PUBLISHED' && !p.isAddon && !p.archived && p.id !== current?.package.id)
+    .map(({ id, name }) => ({ value: id, label: name }))
+
+/** The prices that the current provider can charge on the same bill. */
+function pricesFor(plan: Plan | undefined, current: Current | undefined): Price[] {
+  const now = current?.price
+  if (!plan || !now || now.interval === null) return []
+  const usable = plan.prices.filter(
+    ({ provider, currency, interval }) =>
+      provider === now.provider && currency === now.currency && interval !== null,
+  )
+  // The current price may be archived; it can be kept.
+  return plan.id === current.package.id && usable.every(({ id }) => id !== now.id) ? [now, ...usable] : usable
+}
+
+const usualPrice = (prices: readonly Price[], now: Price | null | undefined): Price | undefined =>
+  prices.find(({ id }) => id === now?.id) ??
+  prices.findLast(({ interval }) => interval === now?.interval) ??
+  prices.at(-1)
+
+function CurrentPlan({ package: { name }, quantity, price }: Current) {
+  return (
+    <Text size="sm">
+      Current plan:{' '}
+      <Text span fw={600} inherit>
+        {name}
+        {quantity > 1 && ` × ${number(quantity)}`}
+      </Text>
+      {price ? `, ${priceText(price)}` : ', not charged'}
+    </Text>
+  )
+}
+
 type Change = NonNullable<ResultOf<typeof PREVIEW>['changePreview']>
 
 function Preview({ change }: { change: Change }) {
-  const names = (features: Change['gains']) => features.map(({ name }) => name).join(', ')
+  const due = dueText(change, dateOf(change.at))
   return (
     <Alert
       variant="light"
       title={change.now ? 'Takes effect now' : `Takes effect on ${dateTimeOf(change.at)}`}
     >
-      <List size="sm">
-        {change.gains.length > 0 && <List.Item>Can be used from then on: {names(change.gains)}</List.Item>}
-        {change.loses.length > 0 && <List.Item>No longer: {names(change.loses)}</List.Item>}
-        {change.moreOverage.length > 0 && (
-          <List.Item>Into overage, or further into it: {names(change.moreOverage)}</List.Item>
+      <Stack gap="xs">
+        <Text size="sm" fw={600}>
+          {due.text}
+        </Text>
+        {due.isEstimate && (
+          <Text size="xs" c="dimmed">
+            {change.formula}
+          </Text>
         )}
-        {change.lessOverage.length > 0 && (
-          <List.Item>Out of overage, or less of it: {names(change.lessOverage)}</List.Item>
-        )}
-        {change.gains.length + change.loses.length === 0 && (
-          <List.Item>No feature is gained or lost. Limits may change.</List.Item>
-        )}
-        <List.Item>{moneyOf(change)}</List.Item>
-      </List>
-      <Text size="xs" c="dimmed" mt="xxs">
-        {change.formula}
-      </Text>
+        <Limits limits={change.limits} />
+      </Stack>
     </Alert>
   )
 }
 
-function moneyOf({ credit, charge, currency, decimals, quotedBy }: Change): string {
-  if (credit === null || charge === null || currency === null || decimals === null) return 'Not charged.'
-  const money = (amount: number) => moneyText({ amount, currency, decimals })
-  const amounts = `${money(charge)} to pay, ${money(credit)} given back`
-  return quotedBy === 'tollgate'
-    ? `Not charged. At list prices it would be ${amounts}.`
-    : `${amounts}, charged by ${providerName(quotedBy)}.`
+type LimitChange = Change['limits'][number]
+
+const isChanged = ({ before, after }: LimitChange) => JSON.stringify(before) !== JSON.stringify(after)
+
+/** Whether nothing more can be used after the change. */
+const isOver = ({ after, used }: LimitChange) =>
+  after !== null &&
+  after.budget !== null &&
+  !after.overageEnabled &&
+  (used ?? 0) >= after.budget &&
+  (used ?? 0) > 0
+
+/** Every feature before and after the change, those that change first. */
+function Limits({ limits }: { limits: readonly LimitChange[] }) {
+  const ordered = [...limits.filter(isChanged), ...limits.filter((one) => !isChanged(one))]
+  if (ordered.length === 0) return <Text size="sm">Neither plan includes a feature.</Text>
+  return (
+    <Table fz="sm" aria-label="Limits before and after" verticalSpacing={6} horizontalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th fz="xs">Feature</Table.Th>
+          <Table.Th fz="xs">Before</Table.Th>
+          <Table.Th fz="xs">After</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {ordered.map((one) => (
+          <Table.Tr key={one.featureId}>
+            <Table.Td>
+              {one.name}
+              {one.used !== null && (
+                <Text size="xs" c="dimmed">
+                  {units(one.used, one.unitLabel, one.unitLabelPlural)} used
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td>{limitText(one.before, one)}</Table.Td>
+            <Table.Td fw={isChanged(one) ? 650 : undefined}>
+              {limitText(one.after, one)} {isOver(one) && <Tag tone="warn">Limit reached</Tag>}
+              {one.before !== null && one.after === null && <Tag tone="bad">Loses access</Tag>}
+              {one.before === null && one.after !== null && <Tag tone="good">Gains access</Tag>}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
 }

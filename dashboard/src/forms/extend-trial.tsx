@@ -1,8 +1,6 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useDisclosure } from '@mantine/hooks'
 import { graphql } from '../api/graphql.ts'
-import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { dateOf, When } from '../ui/when.tsx'
@@ -24,26 +22,21 @@ interface ExtendTrialProps {
   endsAt: string
 }
 
-/** Lets a trial last longer. */
-export function ExtendTrial(props: ExtendTrialProps) {
-  const [opened, { open, close }] = useDisclosure()
-  const may = useMay()
-  const { userId, package: p } = props.subscription
+/** Moves the end of a trial. */
+export function ExtendTrial({
+  opened,
+  onClose,
+  ...props
+}: ExtendTrialProps & { opened: boolean; onClose: () => void }) {
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={open}
-        disabled={!may('extendTrial')}
-        aria-label={`Extend the trial of ${p.name} of ${userId}`}
-      >
-        Extend
-      </Button>
-      <FormDialog opened={opened} onClose={close} title={`Extend the trial of ${p.name}`} ta="left">
-        <ExtendForm {...props} onDone={close} />
-      </FormDialog>
-    </>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={`Extend the trial of ${props.subscription.package.name}`}
+      ta="left"
+    >
+      <ExtendForm {...props} onDone={onClose} />
+    </FormDialog>
   )
 }
 
@@ -52,7 +45,7 @@ function ExtendForm({ appId, subscription, endsAt, onDone }: ExtendTrialProps & 
   const { saved } = useUnsaved(form)
   const extend = useChange(EXTEND, {
     done: saved(onDone),
-    said: ({ extendTrial }) => `The trial lasts until ${dateOf(extendTrial?.trialEndsAt ?? '')}.`,
+    said: ({ extendTrial }) => `Trial extended to ${dateOf(extendTrial?.trialEndsAt ?? '')}.`,
   })
   const save = form.onSubmit(({ until }) =>
     extend.mutate({ appId, id: subscription.id, until: isoOfLocal(until) }, ontoFields(form)),
@@ -62,10 +55,10 @@ function ExtendForm({ appId, subscription, endsAt, onDone }: ExtendTrialProps & 
       <Stack>
         <FormAlert error={extend.error} fields={fieldsOf(form)} />
         <Text size="sm">
-          It ends on <When at={endsAt} time />. What follows it waits until the new end.
+          It ends on <When at={endsAt} time />. A scheduled plan starts at the new end.
         </Text>
         <TextInput label="New end" type="date" data-autofocus {...form.getInputProps('until')} />
-        <FormActions submit="Extend the trial" busy={extend.isPending} onCancel={onDone} />
+        <FormActions submit="Extend trial" busy={extend.isPending} onCancel={onDone} />
       </Stack>
     </form>
   )

@@ -14,7 +14,7 @@ interface FormActionsProps {
 export function FormActions({ submit, busy, disabled = false, danger, onCancel }: FormActionsProps) {
   const dialog = useContext(DialogContext)
   return (
-    <Group justify="flex-end" gap="xs" mt="xs">
+    <Group justify="flex-end" gap="xs" mt="xs" {...(dialog && { className: 'dialog-actions' })}>
       <Button variant="default" onClick={dialog?.close ?? onCancel}>
         Cancel
       </Button>

@@ -1,7 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { graphql } from '../api/graphql.ts'
-import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -15,6 +13,8 @@ const KEEP = graphql(`
 `)
 
 interface KeepSubscriptionProps {
+  opened: boolean
+  onClose: () => void
   appId: string
   subscription: {
     id: string
@@ -27,45 +27,32 @@ interface KeepSubscriptionProps {
   cancelAt: string
 }
 
-/** Takes a scheduled end back. */
-export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscriptionProps) {
-  const [opened, { open, close }] = useDisclosure()
-  const may = useMay()
-  const keep = useChange(KEEP, { done: close, said: 'The subscription continues.' })
+/** Reverts a scheduled cancellation. */
+export function KeepSubscription({ opened, onClose, appId, subscription, cancelAt }: KeepSubscriptionProps) {
+  const keep = useChange(KEEP, { done: onClose, said: 'Cancellation reverted.' })
   const { userId, userName, package: p, billing } = subscription
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={open}
-        disabled={!may('keepSubscription')}
-        aria-label={`Keep ${p.name} of ${userId}`}
-      >
-        Keep
-      </Button>
-      <Dialog opened={opened} onClose={close} title={`Keep ${p.name} of ${userName ?? userId}`} ta="left">
-        <Stack>
-          <FormAlert error={keep.error} />
+    <Dialog opened={opened} onClose={onClose} title={`Keep ${p.name} of ${userName ?? userId}`} ta="left">
+      <Stack>
+        <FormAlert error={keep.error} />
+        <Text size="sm">
+          It no longer ends on <When at={cancelAt} />.
+          {billing ? ` ${providerName(billing.provider)} continues to charge for it.` : ''}
+        </Text>
+        {!p.isAddon && (
           <Text size="sm">
-            It will not end on <When at={cancelAt} /> and continues as before
-            {billing ? `, and ${providerName(billing.provider)} keeps charging for it` : ''}.
+            Add-ons that were to end with it are kept too, except those paid for separately.
           </Text>
-          {!p.isAddon && (
-            <Text size="sm">
-              Add-ons that would have ended with it continue too, except those paid for separately.
-            </Text>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close}>
-              Let it end
-            </Button>
-            <Button loading={keep.isPending} onClick={() => keep.mutate({ appId, id: subscription.id })}>
-              Keep the subscription
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
-    </>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={keep.isPending} onClick={() => keep.mutate({ appId, id: subscription.id })}>
+            Keep subscription
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
   )
 }

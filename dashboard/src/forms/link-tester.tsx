@@ -1,9 +1,9 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
 import { IconExternalLink } from '@tabler/icons-react'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
-import { toPath } from '../path-ids.ts'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -22,16 +22,18 @@ interface LinkTesterProps {
   templateId: string
   /** default payer */
   userId?: string
+  /** The link is for this user, not to try the template. */
+  forUser?: boolean
   onMade?: () => void
 }
 
 /** Creates a payment link from a template, as the Admin API does. */
-export function LinkTester({ appId, templateId, userId = '', onMade }: LinkTesterProps) {
-  const here = `${location.origin}/apps/${encodeURIComponent(toPath(appId))}`
+export function LinkTester({ appId, templateId, userId = '', forUser = false, onMade }: LinkTesterProps) {
   const form = useForm({
-    initialValues: { userId, successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
-    validate: { successUrl: required('The address'), cancelUrl: required('The address') },
+    initialValues: { userId, ...resultPages(appId) },
+    validate: { successUrl: required('The success URL'), cancelUrl: required('The cancel URL') },
   })
+  const [options, { toggle }] = useDisclosure()
   const { saved } = useUnsaved(form)
   const make = useChange(LINK, { done: saved(onMade) })
   const url = make.data?.generateSubscriptionLink?.url
@@ -40,18 +42,37 @@ export function LinkTester({ appId, templateId, userId = '', onMade }: LinkTeste
     <form noValidate onSubmit={form.onSubmit(() => make.mutate({ appId, ...variables }, ontoFields(form)))}>
       <Stack>
         <FormAlert error={make.error} fields={fieldsOf(form)} />
-        <UserInput
-          appId={appId}
-          label="User"
-          description="Find by name, email or id. Leave empty to create a user for whoever pays"
-          data-autofocus
-          {...form.getInputProps('userId')}
-        />
-        <TextInput label="Success URL" {...form.getInputProps('successUrl')} />
-        <TextInput label="Cancel URL" {...form.getInputProps('cancelUrl')} />
+        {!forUser && (
+          <UserInput
+            appId={appId}
+            label="User"
+            description="Find by name, email or id. Leave empty to create a user from the payer's details"
+            data-autofocus
+            {...form.getInputProps('userId')}
+          />
+        )}
+        <Collapse
+          expanded={options || form.errors.successUrl !== undefined || form.errors.cancelUrl !== undefined}
+        >
+          <Stack>
+            <TextInput
+              label="Success URL"
+              description="Where the payer goes after the payment"
+              {...form.getInputProps('successUrl')}
+            />
+            <TextInput
+              label="Cancel URL"
+              description="Where the payer goes after cancelling"
+              {...form.getInputProps('cancelUrl')}
+            />
+          </Stack>
+        </Collapse>
         <Group>
           <Button type="submit" loading={make.isPending}>
             Create link
+          </Button>
+          <Button variant="subtle" onClick={toggle} aria-expanded={options}>
+            Return addresses
           </Button>
           {url !== undefined && (
             <Button
@@ -66,21 +87,34 @@ export function LinkTester({ appId, templateId, userId = '', onMade }: LinkTeste
             </Button>
           )}
         </Group>
-        {url !== undefined && <CodeBlock label="The link" text={url} />}
-        <Text size="sm" c="dimmed">
-          From your backend:
-        </Text>
-        <CodeBlock
-          label="The same with curl"
-          text={curl(
-            adminCall(
-              'mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) { generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) { url } }',
-              variables,
-            ),
-            appId,
-          )}
-        />
+        {url !== undefined && <CodeBlock label="Payment link" text={url} />}
+        {!forUser && (
+          <>
+            <Text size="sm" c="dimmed">
+              From your backend:
+            </Text>
+            <CodeBlock
+              label="The same with curl"
+              text={curl(
+                adminCall(
+                  'mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) { generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) { url } }',
+                  variables,
+                ),
+                appId,
+              )}
+            />
+          </>
+        )}
       </Stack>
     </form>
   )
+}
+
+/** Pages of Tollgate for payers, who have no account here: a receipt, and word that nothing was charged. */
+function resultPages(appId: string): { successUrl: string; cancelUrl: string } {
+  const app = encodeURIComponent(appId)
+  return {
+    successUrl: `${location.origin}/checkout/paid?app=${app}&session={CHECKOUT_SESSION_ID}`,
+    cancelUrl: `${location.origin}/checkout/cancelled`,
+  }
 }

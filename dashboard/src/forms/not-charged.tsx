@@ -69,13 +69,13 @@ export function NotCharged({ appId, packages, children, onSell }: NotChargedProp
               disabled={!may('generateSubscriptionLink')}
               onClick={() => onSell(template.id)}
             >
-              Sell it by a payment link
+              Send a payment link instead
             </Button>
           </Group>
         ) : (
           asked.data && (
             <Text size="sm">
-              To sell it by a payment link, create a template for it on the{' '}
+              To send a payment link instead, create a template for it on the{' '}
               <AnchorLink to="/apps/$app/billing" params={{ app: appId }} underline="always" size="sm">
                 Billing page
               </AnchorLink>
@@ -103,7 +103,13 @@ export function useSellByLink(appId: string, userId: string, form: { resetDirty:
     <Stack>
       <Text size="sm">Send the user a payment link. Nothing changes until they pay.</Text>
       <SandboxWarning appId={appId} />
-      <LinkTester appId={appId} templateId={templateId} userId={userId} onMade={() => form.resetDirty()} />
+      <LinkTester
+        appId={appId}
+        templateId={templateId}
+        userId={userId}
+        forUser
+        onMade={() => form.resetDirty()}
+      />
       <Group>
         <Button variant="default" onClick={() => sell(null)}>
           Back

@@ -23,10 +23,12 @@ const SUBSCRIBE = graphql(`
 interface SubscribeFormProps {
   appId: string
   userId: string
+  /** A user with a plan can only take add-ons. */
+  hasPlan?: boolean
   onDone: () => void
 }
 
-export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
+export function SubscribeForm({ appId, userId, hasPlan = false, onDone }: SubscribeFormProps) {
   const asked = useAsk(PUBLISHED, { appId })
   const packages = asked.data?.packages ?? []
   const published = packages.filter(({ status, archived }) => status === 'PUBLISHED' && !archived)
@@ -35,7 +37,8 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
   const form = useForm({
     initialValues: { base: null as string | null, addons: [] as string[] },
     validate: {
-      base: (base, { addons }) => (base === null && addons.length === 0 ? 'Choose a package.' : null),
+      base: (base, { addons }) =>
+        base === null && addons.length === 0 ? (hasPlan ? 'Choose an add-on.' : 'Choose a plan.') : null,
     },
   })
   const { saved } = useUnsaved(form)
@@ -44,9 +47,7 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
   const chosen = published.filter(({ id }) => id === base || addons.includes(id))
   const subscribe = useChange(SUBSCRIBE, {
     done: saved(onDone),
-    said: chosen.some(isPriced)
-      ? 'Subscribed without a charge. It applies immediately.'
-      : 'Subscribed. It applies immediately.',
+    said: chosen.some(isPriced) ? 'Subscribed. Not charged.' : 'Subscribed.',
   })
   if (link.instead) return link.instead
   const save = form.onSubmit(({ base, addons }) =>
@@ -56,27 +57,31 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
     <form noValidate onSubmit={save}>
       <Stack>
         <FormAlert error={subscribe.error ?? asked.error} />
-        <Select
-          label="Base plan"
-          description="A user has one at a time"
-          placeholder={choices(false).length === 0 ? 'Publish a base plan first' : 'Choose a plan'}
-          data={choices(false)}
-          searchable
-          clearable
-          data-autofocus
-          {...form.getInputProps('base')}
-        />
-        {choices(true).length > 0 && (
+        {!hasPlan && (
+          <Select
+            label="Plan"
+            description="A user has one at a time"
+            placeholder={choices(false).length === 0 ? 'Publish a plan first' : 'Choose a plan'}
+            data={choices(false)}
+            searchable
+            clearable
+            data-autofocus
+            {...form.getInputProps('base')}
+          />
+        )}
+        {(hasPlan || choices(true).length > 0) && (
           <MultiSelect
             label="Add-ons"
-            description="Added to the base plan chosen here, or to the one the user has"
+            description={hasPlan ? 'Added to the current plan' : 'Added to the plan'}
+            placeholder={choices(true).length === 0 ? 'No published add-on' : undefined}
             data={choices(true)}
             searchable
             {...form.getInputProps('addons')}
+            error={form.errors.addons ?? (hasPlan ? form.errors.base : undefined)}
           />
         )}
         <NotCharged appId={appId} packages={chosen} onSell={link.sell}>
-          Subscribing the user here grants it without charging.
+          Subscribing the user here does not charge them.
         </NotCharged>
         <FormActions submit="Subscribe" busy={subscribe.isPending} onCancel={onDone} />
       </Stack>

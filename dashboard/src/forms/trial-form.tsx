@@ -44,7 +44,7 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
       again: false,
     },
     validate: {
-      packageId: (id) => (id === null ? 'Choose a package.' : null),
+      packageId: (id) => (id === null ? 'Choose a plan or add-on.' : null),
       days: (days) => (typeof days === 'number' && days >= 1 ? null : 'At least one day.'),
     },
   })
@@ -55,7 +55,7 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   const link = useSellByLink(appId, userId, form)
   const start = useChange(START, {
     done: saved(onDone),
-    said: ({ startTrial }) => `The trial lasts until ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
+    said: ({ startTrial }) => `Trial started. It ends on ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
   })
   const save = form.onSubmit(({ packageId, days, next, again }) => {
     if (packageId !== null) start.mutate({ appId, userId, packageId, days: Number(days), next, again })
@@ -67,9 +67,9 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
       <Stack>
         <FormAlert error={start.error ?? asked.error} />
         <Select
-          label="Package to try"
-          description="A plan replaces the one they have, unless they pay for it"
-          placeholder="Choose a package"
+          label="Plan or add-on"
+          description="A plan replaces the current one, unless that is paid for"
+          placeholder="Choose a plan or add-on"
           data={choices(published)}
           searchable
           data-autofocus
@@ -77,22 +77,22 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
         />
         <NumberInput label="Days" min={1} max={730} allowDecimal={false} {...form.getInputProps('days')} />
         <Select
-          label="Then"
-          description="What follows when the trial ends"
-          placeholder="Nothing"
+          label="After the trial"
+          description="Starts when the trial ends"
+          placeholder="No plan"
           data={choices(followers)}
           searchable
           clearable
           {...form.getInputProps('next')}
         />
         <Checkbox
-          label="Allow it even if they have tried it before"
+          label="Allow a second trial of the same plan"
           {...form.getInputProps('again', { type: 'checkbox' })}
         />
         <NotCharged appId={appId} packages={[next]} onSell={link.sell}>
-          When the trial ends, it starts without charging.
+          When the trial ends, the plan starts without a charge.
         </NotCharged>
-        <FormActions submit="Start the trial" busy={start.isPending} onCancel={onDone} />
+        <FormActions submit="Start trial" busy={start.isPending} onCancel={onDone} />
       </Stack>
     </form>
   )

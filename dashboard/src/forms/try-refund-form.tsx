@@ -26,7 +26,7 @@ const REVERSE = graphql(`
 `)
 type Payment = ResultOf<typeof PAYMENTS>['sandboxPayments'][number]
 
-/** When the sandbox's notice has arrived and been handled, as a rule, and on a busy machine. */
+/** When the sandbox's webhook event has arrived and been handled, as a rule, and on a busy machine. */
 const NOTICE_MS = [1_500, 5_000, 15_000]
 
 interface TryRefundFormProps {
@@ -41,7 +41,7 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
   const { saved } = useUnsaved(form)
   const { chosen } = form.values
   const reverse = useChange(REVERSE, {
-    said: 'Done. The subscription updates when the notice arrives.',
+    said: 'Done. The subscription updates when the webhook event arrives.',
     done: saved(() => {
       for (const ms of NOTICE_MS) setTimeout(() => void client.invalidateQueries(), ms)
     }),
@@ -50,12 +50,12 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
     <Loaded of={asked} skeleton={<SkeletonLines />}>
       {({ sandboxPayments: payments }) => {
         const payment = payments.find(({ paymentRef }) => paymentRef === chosen) ?? payments[0]
-        if (!payment) return <Text>Nothing has been paid for it yet.</Text>
+        if (!payment) return <Text>No payments yet.</Text>
         return (
           <Stack>
             <Text size="sm">
-              A sandbox payment. You play the shop, the payer and the bank; each step is announced by a
-              notice, as with any provider.
+              Sandbox only: simulate what the shop, the payer or the bank does. Each step sends a webhook
+              event, as Stripe does.
             </Text>
             <FormAlert error={reverse.error} />
             <Select

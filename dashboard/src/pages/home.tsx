@@ -36,8 +36,8 @@ type Latest = ResultOf<typeof LATEST>
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const RANGES = {
-  hour: { label: 'Last hour', span: HOUR, step: MINUTE, interval: 'MINUTE', unfinished: 'this minute' },
-  day: { label: 'Last day', span: 24 * HOUR, step: HOUR, interval: 'HOUR', unfinished: 'this hour' },
+  hour: { label: 'Last hour', span: HOUR, step: MINUTE, interval: 'MINUTE', unfinished: 'current minute' },
+  day: { label: 'Last day', span: 24 * HOUR, step: HOUR, interval: 'HOUR', unfinished: 'current hour' },
   // By the hour, since the reader's days are not the service's.
   month: { label: 'Last 30 days', span: 30 * 24 * HOUR, step: HOUR, interval: 'HOUR', unfinished: 'today' },
 } as const

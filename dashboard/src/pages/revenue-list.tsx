@@ -93,7 +93,7 @@ function SubscriptionList({ appId, list, days, after }: RevenueListProps & { lis
                   ),
                 },
                 {
-                  label: 'Package',
+                  label: 'Plan or add-on',
                   cell: ({ packageId, packageName, fromPackageId, fromPackageName }) => (
                     <>
                       {fromPackageId && (
@@ -108,7 +108,7 @@ function SubscriptionList({ appId, list, days, after }: RevenueListProps & { lis
                 {
                   label: 'Provider',
                   wide: true,
-                  cell: ({ provider }) => (provider === null ? 'by hand or API' : providerName(provider)),
+                  cell: ({ provider }) => (provider === null ? 'Not billed' : providerName(provider)),
                 },
                 { label: time, cell: ({ at }) => <When at={at} time /> },
               ]}
@@ -178,7 +178,7 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
       <Loaded of={asked}>
         {() =>
           rows.length === 0 ? (
-            <Text c="dimmed">No recurring payments yet. Packages given by hand do not count.</Text>
+            <Text c="dimmed">No recurring payments yet. Subscriptions that are not billed do not count.</Text>
           ) : (
             <DataTable
               label={title}
@@ -192,7 +192,7 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
                   ),
                 },
                 {
-                  label: 'Package',
+                  label: 'Plan or add-on',
                   cell: ({ packageIds, packageNames }) => (
                     <Group gap="xs">
                       {packageIds.map((id, i) => (

@@ -1,22 +1,20 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf, type VariablesOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
-import { CancelSubscription } from '../forms/cancel-subscription.tsx'
-import { ExtendTrial } from '../forms/extend-trial.tsx'
-import { KeepSubscription } from '../forms/keep-subscription.tsx'
-import { TakeChangeBack } from '../forms/take-change-back.tsx'
-import { TryRefund } from '../forms/try-refund.tsx'
+import { SubscriptionActions } from '../forms/subscription-actions.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { providerName } from '../ui/price.ts'
+import { moneyText, providerName } from '../ui/price.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { StatusTag } from '../ui/status-tag.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
+import { NextText } from './next-text.tsx'
 import { ReversalTags } from './reversal-tags.tsx'
 
 const SUBSCRIPTIONS = graphql(`
@@ -28,7 +26,8 @@ const SUBSCRIPTIONS = graphql(`
         id userId userName status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
         scheduled { packageName at }
         package { id name isAddon }
-        billing { provider status paidUntil }
+        billing { provider ref status paidUntil }
+        price { amount decimals currency interval }
         reversals { paymentRef amount refunded amountText refundedText refundedAt dispute { state reason openedAt } }
         nextEvent { kind at packageName }
       }
@@ -62,41 +61,29 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       label: 'Status',
       cell: (subscription: Subscription) => (
         <>
-          <StatusTag of={subscription} />
+          <Link
+            to="/apps/$app/subscriptions/$id"
+            params={{ app: appId, id: subscription.id }}
+            aria-label={`Subscription to ${subscription.package.name} of ${subscription.userId}`}
+            className="row-link"
+            data-main
+          >
+            <StatusTag of={subscription} />
+          </Link>
           <ReversalTags reversals={subscription.reversals} />
         </>
       ),
     },
-    { label: 'Next', cell: nextOf },
+    { label: 'Amount', right: true, wide: true, cell: amountOf },
+    { label: 'Next', cell: (subscription: Subscription) => <NextText of={subscription} /> },
     { label: 'Since', wide: true, cell: ({ startedAt }: Subscription) => <When at={startedAt} /> },
     { label: 'Provider', wide: true, cell: billingOf },
     {
       label: 'Actions',
       hiddenLabel: true,
       right: true,
-      cell: (subscription: Subscription) => (
-        <Group gap="xxs" justify="flex-end">
-          {subscription.billing?.provider === 'sandbox' && (
-            <TryRefund appId={appId} subscription={subscription} />
-          )}
-          {subscription.status === 'ACTIVE' && (
-            <>
-              {isTrialByHand(subscription) && subscription.trialEndsAt && (
-                <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
-              )}
-              {subscription.scheduled && <TakeChangeBack appId={appId} userId={subscription.userId} />}
-              {subscription.cancelAt && !subscription.scheduled && !isTrialByHand(subscription) && (
-                <KeepSubscription
-                  appId={appId}
-                  subscription={subscription}
-                  cancelAt={subscription.cancelAt}
-                />
-              )}
-              <CancelSubscription appId={appId} subscription={subscription} />
-            </>
-          )}
-        </Group>
-      ),
+      sticky: true,
+      cell: (subscription: Subscription) => <SubscriptionActions appId={appId} subscription={subscription} />,
     },
   ]
   return (
@@ -129,12 +116,10 @@ const USER = (appId: string) => ({
 })
 
 const PACKAGE = (appId: string) => ({
-  label: 'Package',
+  label: 'Plan or add-on',
   cell: ({ package: { id, name, isAddon }, quantity }: Subscription) => (
     <>
-      <Link to="/apps/$app/packages/$id" params={{ app: appId, id }} className="row-link">
-        {name}
-      </Link>{' '}
+      <PackageLink appId={appId} id={id} name={name} />{' '}
       {quantity > 1 && <Text span size="sm" c="dimmed">{`× ${quantity} `}</Text>}
       {isAddon && <Tag tone="accent">Add-on</Tag>}
     </>
@@ -142,40 +127,29 @@ const PACKAGE = (appId: string) => ({
 })
 
 function whyEmpty(filter: Filter, userId: string | undefined, next: string | null): string {
-  if (next) return 'None on this page. Select Next to keep looking.'
-  if (Object.values(filter).some(Boolean) || filter.provider === '') return 'No subscription matches.'
-  return userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions, so nothing is granted.'
+  if (next) return 'No matches on this page. Select Next to continue.'
+  if (Object.values(filter).some(Boolean) || filter.provider === '') return 'No subscriptions match.'
+  return userId === undefined ? 'No subscriptions yet.' : 'No subscriptions.'
 }
 
-const NEXT = { TRIAL_END: 'Trial ends', CHANGE: 'Changes', END: 'Ends', RENEWAL: 'Renews' }
-
-function nextOf({ nextEvent, cancelledAt }: Subscription) {
-  if (cancelledAt) {
-    return (
-      <Text span size="sm" c="dimmed">
-        Ended <When at={cancelledAt} />
-      </Text>
-    )
-  }
-  if (!nextEvent) return null
-  const { kind, at, packageName } = nextEvent
+function amountOf({ price, quantity }: Subscription) {
+  if (!price) return '–'
+  const { interval, amount } = price
   return (
     <>
-      {NEXT[kind]} <When at={at} />
-      {packageName && `, then ${packageName}`}
+      {moneyText({ ...price, amount: amount * quantity })}
+      <Text size="xs" c="dimmed">
+        {interval === null ? 'once' : `per ${interval}`}
+      </Text>
     </>
   )
 }
-
-/** One that a provider gives is extended and kept there. */
-const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
-  trialEndsAt !== null && trialEndsAt === cancelAt && !billing
 
 function billingOf({ billing }: Subscription) {
   if (!billing)
     return (
       <Text size="sm" c="dimmed">
-        by hand or API
+        Not billed
       </Text>
     )
   // Usual states are told by the status, and when it is paid until by what comes next.

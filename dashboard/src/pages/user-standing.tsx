@@ -10,8 +10,10 @@ const STANDING = graphql(`
   query UserStanding($appId: String!, $userId: String!) {
     subscriptions(appId: $appId, userId: $userId, state: LIVE) {
       rows {
-        id status quantity package { id name isAddon }
-        billing { status }
+        id userId userName status quantity cancelAt trialEndsAt
+        scheduled { at }
+        package { id name isAddon }
+        billing { provider ref status }
         nextEvent { kind at packageName }
       }
     }
@@ -19,9 +21,13 @@ const STANDING = graphql(`
 `)
 type Subscription = NonNullable<ResultOf<typeof STANDING>['subscriptions']>['rows'][number]
 
-const NEXT = { TRIAL_END: 'trial ends', CHANGE: 'changes', END: 'ends', RENEWAL: 'renews' }
+const NEXT = { TRIAL_END: 'trial ends', END: 'ends', RENEWAL: 'renews' }
 
 const HEIGHT = 22
+
+/** A user's live subscriptions; undefined until they are known. */
+export const useStanding = (appId: string, userId: string): readonly Subscription[] | undefined =>
+  useAsk(STANDING, { appId, userId }).data?.subscriptions?.rows
 
 /** A user's plan and add-ons, and what happens to each next. */
 export function UserStanding({ appId, userId }: { appId: string; userId: string }) {
@@ -53,8 +59,16 @@ function One({ appId, subscription }: { appId: string; subscription: Subscriptio
       <StatusTag of={subscription} />
       {nextEvent && (
         <Text size="sm" c="dimmed">
-          {NEXT[nextEvent.kind]} <When at={nextEvent.at} />
-          {nextEvent.packageName && `, then ${nextEvent.packageName}`}
+          {nextEvent.kind === 'CHANGE' ? (
+            <>
+              switches to {nextEvent.packageName} on <When at={nextEvent.at} />
+            </>
+          ) : (
+            <>
+              {NEXT[nextEvent.kind]} <When at={nextEvent.at} />
+              {nextEvent.packageName && `, then ${nextEvent.packageName}`}
+            </>
+          )}
         </Text>
       )}
     </Group>

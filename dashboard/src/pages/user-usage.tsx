@@ -64,11 +64,11 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
             title="No features yet"
             action={
               <Button onClick={onSubscribe} disabled={!may('subscribe')}>
-                Subscribe to a package
+                Subscribe to a plan
               </Button>
             }
           >
-            This user has no active subscription, so every check is denied.
+            This user has no subscription, so every check is denied.
           </Empty>
         ) : (
           <Stack gap="xl">
@@ -84,7 +84,18 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                       >
                         {granted.name}
                       </Link>
-                      {granted.access ? <Tag tone="good">Access</Tag> : <Tag tone="bad">No access</Tag>}
+                      {granted.access ? (
+                        <Tag tone="good">Access</Tag>
+                      ) : (
+                        <Link
+                          to="/apps/$app/playground"
+                          params={{ app: appId }}
+                          search={{ user: userId, feature: granted.featureId }}
+                          title={`Why ${granted.name} is denied`}
+                        >
+                          <Tag tone="bad">No access</Tag>
+                        </Link>
+                      )}
                     </Group>
                     {granted.consumption ? (
                       <UsageBar label={`${granted.name} used`} {...granted.consumption} labels={granted} />
@@ -195,7 +206,7 @@ function PastChart({ usage, name }: { usage: Usage; name: string }) {
         label={`Usage of ${name} in the last ${times.length} periods`}
         times={times}
         series={series}
-        {...(usage.current && { unfinished: 'the current period' })}
+        {...(usage.current && { unfinished: 'current period' })}
       />
     </Suspense>
   )

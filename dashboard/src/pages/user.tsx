@@ -1,24 +1,26 @@
-import { Button, Divider, Group, Loader, Tabs, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Divider, Group, Loader, Skeleton, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DeleteUser } from '../forms/delete-user.tsx'
 import { ExportUser } from '../forms/export-user.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
+import { useSubscriptionActions } from '../forms/subscription-actions.tsx'
 import { UserForm } from '../forms/user-form.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { AnchorLink, ButtonLink } from '../ui/links.tsx'
+import { AnchorLink, MenuItemLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { MoreMenu } from '../ui/more-menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
-import { UserStanding } from './user-standing.tsx'
+import { UserPayments } from './user-payments.tsx'
+import { UserStanding, useStanding } from './user-standing.tsx'
 import { UserUsage } from './user-usage.tsx'
 
 // Loaded when they are opened: the page itself is to come quickly.
@@ -27,6 +29,9 @@ const ChangePlanForm = lazy(async () => ({
 }))
 const SubscribeForm = lazy(async () => ({
   default: (await import('../forms/subscribe-form.tsx')).SubscribeForm,
+}))
+const SendLinkForm = lazy(async () => ({
+  default: (await import('../forms/send-link-form.tsx')).SendLinkForm,
 }))
 const UserToken = lazy(async () => ({ default: (await import('../forms/user-token.tsx')).UserToken }))
 const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-form.tsx')).TrialForm }))
@@ -44,13 +49,17 @@ export function UserPage() {
   const may = useMay()
   const asked = useAsk(USER, { appId: app, id })
   const user = asked.data?.user
-  const [subscribing, subscribe] = useDisclosure()
-  const [token, tokens] = useDisclosure()
-  const [changing, changes] = useDisclosure()
-  const [trying, trials] = useDisclosure()
+  const live = useStanding(app, id)
+  const plan = live?.find((subscription) => !subscription.package.isAddon)
+  const hasPlan = plan !== undefined
+  const ofPlan = useSubscriptionActions(app, plan)
+  const [open, setOpen] = useState<Opened | null>(null)
+  const close = () => setOpen(null)
+  const name = user?.name ?? user?.email ?? id
+  const form = { appId: app, userId: id, onDone: close }
   return (
     <Page
-      title={user?.name ?? id}
+      title={name}
       about={
         <SubjectLine
           list={
@@ -71,22 +80,50 @@ export function UserPage() {
         </SubjectLine>
       }
       actions={
-        <Group gap="xs">
-          <ButtonLink variant="default" to="/apps/$app/playground" params={{ app }} search={{ user: id }}>
-            Try a check
-          </ButtonLink>
-          <Button variant="default" onClick={tokens.open} disabled={!may('generateUserToken')}>
-            Create a token
-          </Button>
-          <Button variant="default" onClick={trials.open} disabled={!may('startTrial')}>
-            Start a trial
-          </Button>
-          <Button variant="default" onClick={changes.open} disabled={!may('changeSubscription')}>
-            Change plan
-          </Button>
-          <Button onClick={subscribe.open} disabled={!may('subscribe')}>
-            Subscribe
-          </Button>
+        <Group gap="xs" wrap="nowrap">
+          {live === undefined ? (
+            <Skeleton height={36} width={118} />
+          ) : hasPlan ? (
+            <Button onClick={() => setOpen('change')} disabled={!may('changeSubscription')}>
+              Change plan
+            </Button>
+          ) : (
+            <Button onClick={() => setOpen('subscribe')} disabled={!may('subscribe')}>
+              Subscribe
+            </Button>
+          )}
+          <MoreMenu
+            label={`More actions for ${name}`}
+            actions={[
+              hasPlan && {
+                label: 'Change quantity or price',
+                onClick: () => setOpen('terms'),
+                disabled: !may('changeSubscription'),
+              },
+              hasPlan && {
+                label: 'Subscribe to an add-on',
+                onClick: () => setOpen('subscribe'),
+                disabled: !may('subscribe'),
+              },
+              ...ofPlan.actions.filter(({ danger }) => !danger),
+              { label: 'Start a trial', onClick: () => setOpen('trial'), disabled: !may('startTrial') },
+              {
+                label: 'Send payment link',
+                onClick: () => setOpen('link'),
+                disabled: !may('generateSubscriptionLink'),
+              },
+              {
+                label: 'Create a token',
+                onClick: () => setOpen('token'),
+                disabled: !may('generateUserToken'),
+              },
+              ...ofPlan.actions.filter(({ danger }) => danger),
+            ]}
+          >
+            <MenuItemLink to="/apps/$app/playground" params={{ app }} search={{ user: id }}>
+              Try a check
+            </MenuItemLink>
+          </MoreMenu>
         </Group>
       }
     >
@@ -107,15 +144,19 @@ export function UserPage() {
                 <Tabs.List mb="md" aria-label="About the user">
                   <Tabs.Tab value="usage">Usage</Tabs.Tab>
                   <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+                  <Tabs.Tab value="payments">Payments</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
                   <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
                   <Tabs.Tab value="details">Details</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="usage">
-                  <UserUsage appId={app} userId={id} onSubscribe={subscribe.open} />
+                  <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
                 </Tabs.Panel>
                 <Tabs.Panel value="subscriptions">
                   <SubscriptionList appId={app} userId={id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="payments">
+                  <UserPayments appId={app} userId={id} onSendLink={() => setOpen('link')} />
                 </Tabs.Panel>
                 <Tabs.Panel value="overrides">
                   <UserOverrides appId={app} userId={id} />
@@ -144,26 +185,46 @@ export function UserPage() {
           )
         }
       </Loaded>
-      <FormDialog opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
+      {ofPlan.dialogs}
+      <FormDialog
+        opened={open !== null && open !== 'token'}
+        onClose={close}
+        title={open === null ? '' : titleOf(open, name, hasPlan)}
+        size={open === 'change' || open === 'terms' || open === 'link' ? 'lg' : 'md'}
+      >
         <Suspense fallback={<Loader />}>
-          <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
+          {open === 'subscribe' && <SubscribeForm {...form} hasPlan={hasPlan} />}
+          {(open === 'change' || open === 'terms') && (
+            <ChangePlanForm {...form} userName={name} what={open === 'terms' ? 'terms' : 'plan'} />
+          )}
+          {open === 'trial' && <TrialForm {...form} />}
+          {open === 'link' && <SendLinkForm appId={app} userId={id} />}
         </Suspense>
       </FormDialog>
-      <FormDialog opened={changing} onClose={changes.close} title={`Change the plan of ${user?.name ?? id}`}>
-        <Suspense fallback={<Loader />}>
-          <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
-        </Suspense>
-      </FormDialog>
-      <FormDialog opened={trying} onClose={trials.close} title={`Start a trial for ${user?.name ?? id}`}>
-        <Suspense fallback={<Loader />}>
-          <TrialForm appId={app} userId={id} onDone={trials.close} />
-        </Suspense>
-      </FormDialog>
-      <Dialog opened={token} onClose={tokens.close} size="lg" title="Token for the client SDK">
+      <Dialog opened={open === 'token'} onClose={close} size="lg" title="Token for the client SDK">
         <Suspense fallback={<Loader />}>
           <UserToken appId={app} userId={id} />
         </Suspense>
       </Dialog>
     </Page>
   )
+}
+
+type Opened = 'subscribe' | 'change' | 'terms' | 'trial' | 'link' | 'token'
+
+function titleOf(opened: Opened, name: string, hasPlan: boolean): string {
+  switch (opened) {
+    case 'subscribe':
+      return hasPlan ? `Subscribe ${name} to an add-on` : `Subscribe ${name}`
+    case 'change':
+      return `Change the plan of ${name}`
+    case 'terms':
+      return `Change quantity or price of ${name}`
+    case 'trial':
+      return `Start a trial for ${name}`
+    case 'link':
+      return `Send ${name} a payment link`
+    case 'token':
+      return 'Token for the client SDK'
+  }
 }

@@ -116,9 +116,7 @@ export function Chart({ label, times, series, height = 220, unfinished }: ChartP
       <div ref={place} role="img" aria-label={label} style={{ minHeight: height + 30, overflow: 'hidden' }} />
       {unfinished !== undefined && (
         <Text size="xs" c="dimmed" mt="xxs">
-          {series.some(({ kind }) => kind === 'bars')
-            ? `The pale bar is ${unfinished}, so far.`
-            : `The circle is ${unfinished}, so far.`}
+          {`○ ${unfinished.charAt(0).toUpperCase()}${unfinished.slice(1)} (incomplete)`}
         </Text>
       )}
     </>

@@ -9,6 +9,8 @@ interface Column<Row> {
   right?: boolean
   /** hidden on a phone */
   wide?: boolean
+  /** stays in sight while the table is scrolled sideways */
+  sticky?: boolean
   /** read out, but not shown */
   hiddenLabel?: boolean
 }
@@ -43,6 +45,7 @@ export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<R
                   fw={600}
                   fz="xs"
                   style={{ whiteSpace: 'nowrap' }}
+                  {...(column.sticky && { className: 'sticky-cell' })}
                   {...(column.wide && { visibleFrom: 'sm' })}
                 >
                   {column.hiddenLabel ? <VisuallyHidden>{column.label}</VisuallyHidden> : column.label}
@@ -57,7 +60,7 @@ export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<R
                   <Table.Td
                     key={column.label}
                     ta={column.right ? 'right' : 'left'}
-                    className={column.right ? 'numbers' : 'break'}
+                    className={`${column.right ? 'numbers' : 'break'}${column.sticky ? ' sticky-cell' : ''}`}
                     {...(column.wide && { visibleFrom: 'sm' })}
                   >
                     {column.cell(row)}

@@ -4,7 +4,9 @@ import { type FocusEvent, type KeyboardEvent, type MouseEvent, useState } from '
 const ITS_OWN = 'a, button, input, textarea, select, label, [role=button], [role=combobox]'
 
 /** Where a row leads: to its page, or else to what its first link or button opens. */
-const mainOf = (row: Element) => row.querySelector<HTMLElement>('.row-link, [data-main], a[href], button')
+const mainOf = (row: Element) =>
+  row.querySelector<HTMLElement>('[data-main]') ??
+  row.querySelector<HTMLElement>('.row-link, a[href], button')
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowDown: (at) => at + 1,
@@ -40,7 +42,7 @@ function press(event: MouseEvent<HTMLElement>): void {
   const target = event.target as Element
   if (!row.contains(target) || target.closest(ITS_OWN) || getSelection()?.type === 'Range') return
   const { ctrlKey, metaKey, shiftKey } = event
-  const link = row.querySelector('.row-link')
+  const link = row.querySelector('.row-link[data-main]') ?? row.querySelector('.row-link')
   link?.dispatchEvent(
     new globalThis.MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey }),
   )

@@ -31,6 +31,12 @@ async function openCustomer(at: Worker, name: string): Promise<void> {
   await at.idle()
 }
 
+/** What is not the main action of a user's page. */
+async function more({ page }: Worker, item: string): Promise<void> {
+  await page.getByRole('button', { name: /^More actions for/ }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
 async function openPackage(at: Worker, name: string): Promise<void> {
   await at.menu('Packages')
   await at.page.getByRole('link', { name, exact: true }).click()
@@ -66,12 +72,10 @@ export const JOBS: Job[] = [
   },
   {
     job: 'see why a customer was denied',
-    clicks: [6, 7],
+    clicks: [4, 5],
     async do(at) {
       await openCustomer(at, 'Ada Lovelace')
-      await at.page.getByRole('link', { name: 'Try a check' }).click()
-      await at.choose(at.page.getByRole('combobox', { name: 'Feature' }), 'API calls')
-      await at.page.keyboard.press('Enter')
+      await at.page.getByRole('link', { name: 'No access' }).first().click()
       await at.page.getByText('Access denied', { exact: true }).waitFor()
       await at.page.getByRole('heading', { name: 'Step by step' }).waitFor()
     },
@@ -167,7 +171,7 @@ export const JOBS: Job[] = [
       await at.choose(page.getByRole('combobox', { name: 'New plan' }), 'Pro')
       await page.getByText('Takes effect now').waitFor()
       await at.button('Change now').click()
-      await page.getByText('Pro is their plan now.').waitFor()
+      await page.getByText('Ada Lovelace is now on Pro.').waitFor()
       expect(await liveOf(at, 'u-1001')).toMatchObject({ package: { id: 'pro' } })
     },
   },
@@ -179,8 +183,8 @@ export const JOBS: Job[] = [
       await openCustomer(at, 'Ada Lovelace')
       await at.button('Change plan').click()
       await at.choose(page.getByRole('combobox', { name: 'New plan' }), 'Basic')
-      await at.button('Schedule the change').click()
-      await page.getByText(/^Basic follows on /).waitFor()
+      await at.button('Schedule change').click()
+      await page.getByText(/^Ada Lovelace switches to Basic on /).waitFor()
       expect(await liveOf(at, 'u-1001')).toMatchObject({ scheduled: { packageId: 'basic' } })
     },
   },
@@ -189,9 +193,8 @@ export const JOBS: Job[] = [
     clicks: [5, 6],
     async do(at) {
       await openCustomer(at, 'Ada Lovelace')
-      await at.page.getByRole('tab', { name: 'Subscriptions' }).click()
-      await at.button(/^Take back the change of/).click()
-      await at.page.getByText('The plan stays as it is.').waitFor()
+      await more(at, 'Undo change')
+      await at.page.getByText('Scheduled change cancelled.').waitFor()
       expect(await liveOf(at, 'u-1001')).toMatchObject({ scheduled: null })
     },
   },
@@ -216,14 +219,14 @@ export const JOBS: Job[] = [
   },
   {
     job: 'start a trial',
-    clicks: [7, 8],
+    clicks: [8, 9],
     async do(at) {
       const { page } = at
       await openCustomer(at, 'Eve Hopper')
-      await at.button('Start a trial').click()
-      await at.choose(page.getByRole('combobox', { name: 'Package to try' }), 'Pro')
-      await at.button('Start the trial').click()
-      await page.getByText(/^The trial lasts until /).waitFor()
+      await more(at, 'Start a trial')
+      await at.choose(page.getByRole('combobox', { name: 'Plan or add-on' }), 'Pro')
+      await at.button('Start trial').click()
+      await page.getByText(/^Trial started\. It ends on /).waitFor()
     },
   },
   {
@@ -232,12 +235,8 @@ export const JOBS: Job[] = [
     async do(at) {
       const { page } = at
       await openCustomer(at, 'Bob Noyce')
-      await page.getByRole('tab', { name: 'Subscriptions' }).click()
-      await at.button(/^Cancel Basic of/).click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Cancel (the subscription|it)/ })
-        .click()
+      await more(at, 'Cancel subscription')
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel at period end' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect(await liveOf(at, 'u-1002')).toMatchObject({ cancelAt: expect.any(String) })
     },
@@ -248,12 +247,8 @@ export const JOBS: Job[] = [
     async do(at) {
       const { page } = at
       await openCustomer(at, 'Bob Noyce')
-      await page.getByRole('tab', { name: 'Subscriptions' }).click()
-      await at.button(/^Keep Basic of/).click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Keep the subscription|^Keep it$/ })
-        .click()
+      await more(at, 'Keep subscription')
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep subscription' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect(await liveOf(at, 'u-1002')).toMatchObject({ cancelAt: null })
     },

@@ -11,6 +11,8 @@ export async function openEveryPage(): Promise<Dashboard> {
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     createApp(id: "clocked", name: "Clocked", testClock: true) { id }
+    sampled: createApp(id: "sampled", name: "Sampled") { id }
+    loadSample(appId: "sampled") { users }
     editPackage(appId: "default", id: "basic", input: {features: [{id: "calls", entitlement: {limit: 5}}, {id: "sso"}]}) { id }
     signing: rotateTokenKey(appId: "default") { id }
     retiring: rotateTokenKey(appId: "default") { id }

@@ -1,6 +1,7 @@
 import type { BillingStatus } from '../domain/bill.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
+import type { RefundReason } from '../domain/refund-reason.ts'
 import type { Reversal } from '../domain/reversal.ts'
 import type { SaleTerms } from '../domain/sale-terms.ts'
 
@@ -107,6 +108,20 @@ export interface ProviderSubscription {
   reversal: Reversal | null
 }
 
+/** What was paid and refunded, in minor units. */
+export interface Refundable {
+  amount: number
+  refunded: number
+}
+
+export interface Refund {
+  /** minor units */
+  amount: number
+  reason: RefundReason
+  /** a repeated request with this key refunds once */
+  key: string
+}
+
 export interface ProviderPrice extends Price {
   productName: string | null
 }
@@ -157,6 +172,10 @@ export interface BillingProvider {
   changePrice(ref: string, change: PriceChange, when: ChangeTime): Promise<void>
   /** Cancels the scheduled change, if there is one. */
   dropScheduledChange(ref: string): Promise<void>
+  /** Of an invoice or a one-off payment; null: it does not exist. */
+  fetchRefundable(paymentRef: string): Promise<Refundable | null>
+  /** Refunds an invoice or a one-off payment, in part or in full. */
+  refund(paymentRef: string, refund: Refund): Promise<void>
   fetchPrice(id: string): Promise<ProviderPrice | null>
   listPrices(): Promise<ProviderPrice[]>
 }

@@ -176,6 +176,8 @@ export const INVITATION_HOURS = 7 * 24
 export const PASSWORD_RESET_HOURS = 24
 /** How long a rotated API key may keep working. */
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24
+/** Days of one revenue chart: two years, compared with the two years before. */
+export const MAX_REVENUE_DAYS = 731
 /** Rows on one page of a list in the dashboard, and items in one answer of a REST list. */
 export const MAX_PAGE = 500
 /**

@@ -37,6 +37,8 @@ export type SandboxReversal = (typeof SANDBOX_REVERSALS)[number]
 export interface Payment {
   /** the provider's id of it */
   ref: string
+  /** the provider's id of the invoice, where that is another one; missing in rows of earlier versions */
+  invoice?: string
   amount: number
   currency: string
   paidAt: number

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
+import { viewReceipt } from '../operations/billing/payment-receipt.ts'
 import {
   type CheckoutView,
   NOTHING_ENTERED,
@@ -10,7 +11,7 @@ import {
 } from '../operations/billing/sandbox-checkout.ts'
 import type { Service } from '../operations/call/service.ts'
 import { endResponse, readBody } from './body.ts'
-import { checkoutPage, messagePage } from './checkout-page.ts'
+import { checkoutPage, messagePage, receiptPage } from './checkout-page.ts'
 import { isOurHost, notOurHost } from './our-host.ts'
 
 /** `/checkout/{id}`: the payment page of the sandbox. */
@@ -36,6 +37,16 @@ export async function answerCheckout(
     return show(421, messagePage(nonce, 'Wrong address', notOurHost(publicUrl)))
   }
   if (request.method === 'GET' || request.method === 'HEAD') {
+    const { searchParams } = new URL(request.url ?? '', publicUrl)
+    if (id === 'paid') {
+      const app = searchParams.get('app') ?? ''
+      const receipt = await viewReceipt(service, app, searchParams.get('session') ?? '')
+      return receipt ? show(200, receiptPage(nonce, receipt)) : unknown()
+    }
+    if (id === 'cancelled') {
+      const text = 'You were not charged. Open the payment link again to pay later.'
+      return show(200, messagePage(nonce, 'Payment cancelled', text))
+    }
     const view = await viewCheckout(service, id)
     return view ? render(STATUSES[view.state] ?? 200, view) : unknown()
   }
@@ -71,7 +82,11 @@ export async function answerCheckout(
   }
   response.writeHead(303, {
     ...headersOf(nonce, [checkout.successUrl, checkout.cancelUrl]),
-    Location: locationOf(outcome.kind === 'paid' ? checkout.successUrl : checkout.cancelUrl),
+    Location: locationOf(
+      outcome.kind === 'paid'
+        ? checkout.successUrl.replaceAll('{CHECKOUT_SESSION_ID}', id)
+        : checkout.cancelUrl,
+    ),
   })
   endResponse(request, response)
 }

@@ -1,5 +1,6 @@
 import { amountText, type Interval } from '../domain/price.ts'
 import { asksForCard } from '../domain/sale-terms.ts'
+import type { PaymentReceipt } from '../operations/billing/payment-receipt.ts'
 import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
 import { CHECKOUT_STYLE } from './checkout-style.ts'
 
@@ -7,9 +8,9 @@ import { CHECKOUT_STYLE } from './checkout-style.ts'
 export function checkoutPage(nonce: string, view: CheckoutView): string {
   switch (view.state) {
     case 'paid':
-      return messagePage(nonce, 'Paid', 'The payment is complete. Thank you.', {
-        href: view.successUrl,
-        label: 'Continue',
+      return messagePage(nonce, 'Payment complete', paidText(receiptOf(view)), {
+        href: view.successUrl.replaceAll('{CHECKOUT_SESSION_ID}', view.id),
+        label: `Back to ${view.appName}`,
       })
     case 'expired':
       return messagePage(
@@ -33,6 +34,36 @@ export function checkoutPage(nonce: string, view: CheckoutView): string {
   }
 }
 
+const receiptOf = ({ items, terms }: CheckoutView) => ({
+  items: items.map((item) => ({ ...item, provider: 'sandbox' })),
+  terms,
+  isPaid: true,
+})
+
+/** What was paid, for payers of links that lead back here. */
+export function receiptPage(nonce: string, { appName, shopUrl, ...sold }: PaymentReceipt): string {
+  return messagePage(
+    nonce,
+    sold.isPaid ? 'Payment complete' : 'Payment received',
+    paidText(sold),
+    shopUrl === null ? undefined : { href: shopUrl, label: `Back to ${appName}` },
+  )
+}
+
+/** "You paid $49.00 for Team." */
+function paidText(sold: Pick<PaymentReceipt, 'items' | 'terms' | 'isPaid'>): string {
+  const { items, terms, isPaid } = sold
+  const names = new Intl.ListFormat('en').format(items.map(({ name }) => name))
+  const [first] = items
+  if (!first) return 'Thank you.'
+  const total = amountText({ ...first, amount: items.reduce((sum, item) => sum + item.amount, 0) })
+  const each = first.interval === null ? '' : ` per ${first.interval}`
+  if (!isPaid) return `Thank you. Your order of ${names} for ${total}${each} is being confirmed.`
+  return terms.trialDays === null
+    ? `You paid ${total} for ${names}. Thank you.`
+    : `Your trial of ${names} has started. After ${days(terms.trialDays)}, it costs ${total}${each}.`
+}
+
 /** A page with a message only. */
 export function messagePage(
   nonce: string,
@@ -40,7 +71,9 @@ export function messagePage(
   text: string,
   onwards?: { href: string; label: string },
 ): string {
-  const link = onwards ? `<p><a class="button" href="${escaped(onwards.href)}">${onwards.label}</a></p>` : ''
+  const link = onwards
+    ? `<p><a class="button" href="${escaped(onwards.href)}">${escaped(onwards.label)}</a></p>`
+    : ''
   return page(nonce, title, `<main class="message"><h1>${title}</h1><p>${escaped(text)}</p>${link}</main>`)
 }
 

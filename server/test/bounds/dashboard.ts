@@ -12,6 +12,7 @@ import {
   MAX_KEY_OVERLAP_HOURS,
   MAX_LOOKED_AT,
   MAX_PAGE,
+  MAX_REVENUE_DAYS,
   MAX_USERS_BY_PART,
   PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
@@ -30,6 +31,17 @@ export const dashboardBounds: Bound[] = [
     ({ dashboard }, first) =>
       dashboard.ask('query ($first: Int) { users(appId: "default", first: $first) { next } }', { first }),
     /^first must be from 1 to 500$/,
+  ),
+  valueBound(
+    'MAX_REVENUE_DAYS',
+    'days of a revenue chart',
+    { within: MAX_REVENUE_DAYS, beyond: MAX_REVENUE_DAYS + 1 },
+    ({ dashboard }, days) =>
+      dashboard.ask(
+        'query ($from: String!) { revenueOverTime(appId: "default", from: $from, to: "2026-12-31") { days } }',
+        { from: new Date(Date.parse('2027-01-01') - days * 86_400_000).toISOString().slice(0, 10) },
+      ),
+    /^The range can be at most 731 days$/,
   ),
   valueBound(
     'MAX_ACTIVITY_POINTS',

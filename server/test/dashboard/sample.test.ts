@@ -100,7 +100,7 @@ describe('gap: the sample catalogue', () => {
       days: 90,
     })
     expect(revenue.payments).toEqual([
-      { provider: 'sandbox', currency: 'USD', paid: expect.any(Number), failed: expect.any(Number) },
+      { provider: 'sandbox', currency: 'usd', paid: expect.any(Number), failed: expect.any(Number) },
     ])
     expect(revenue.payments[0].paid).toBeGreaterThan(100)
     expect(revenue.payments[0].failed).toBeGreaterThan(0)
@@ -130,7 +130,7 @@ describe('gap: the sample catalogue', () => {
       'revenue { mrr { provider currency amount pastDue } pastDue payments { paidAmount } }',
       { days: 90 },
     )
-    expect(revenue).toMatchObject({ mrr: [{ provider: 'sandbox', currency: 'USD' }] })
+    expect(revenue).toMatchObject({ mrr: [{ provider: 'sandbox', currency: 'usd' }] })
     const [{ amount, pastDue }] = revenue.mrr
     expect(revenue.pastDue).toBeGreaterThan(0)
     expect(amount).toBeGreaterThan(pastDue)

@@ -13,10 +13,17 @@ export const billingQueries = {
   providerUse: { args: () => ({ provider: 'sandbox' }) },
   billingSettings: { args: () => ({}) },
   sandboxPayments: { args: () => ({ subscriptionId: 'none' }), code: 'SUBSCRIPTION_NOT_FOUND' },
+  userPayments: { args: () => ({ userId: 'ann', first: 5 }) },
+  subscriptionPayments: { args: ({ world }) => ({ id: world.subscription }) },
+  refundPreview: {
+    args: ({ world }) => ({ subscriptionId: world.subscription, paymentRef: 'none' }),
+    code: 'BAD_USER_INPUT',
+  },
   notice: { args: () => ({ id: '0' }), code: 'NOTICE_NOT_FOUND' },
   notices: { args: () => ({ state: 'DONE', first: 3 }) },
   noticeCounts: { args: () => ({}) },
   revenue: { args: () => ({ days: 30, fresh: true }) },
+  revenueOverTime: { args: () => ({ from: '2026-01-01', to: '2026-01-31' }) },
   revenueList: { args: () => ({ list: 'CHANGED', days: 365, first: 5 }) },
   mrrList: { args: () => ({ first: 5 }) },
   payments: { args: () => ({ state: 'PAID', days: 7, first: 5 }) },
@@ -52,6 +59,12 @@ async function newPayer({ world, id }: Turn): Promise<{ subscriptionId: string; 
     `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
      select $1, $4, uid, 'plan', false, now(), now(), 'sandbox', $3 from users where app_id = $1 and id = $2`,
     [world.id, payer, ref, `bought-${id}`],
+  )
+  await rowsOf(
+    connection,
+    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+     select $1, 'sandbox', $3, uid, $3, 'PAID', 900, 'usd', now() from users where app_id = $1 and id = $2`,
+    [world.id, payer, ref],
   )
   return { subscriptionId: `bought-${id}`, paymentRef: ref }
 }
@@ -171,6 +184,19 @@ export const billingMutations = {
       before: { accessAfterRefund: 'KEEP' },
       after: { accessAfterRefund: 'END' },
     },
+  },
+  refundPayment: {
+    args: async (turn) => ({
+      ...(await newPayer(turn)),
+      amount: 400,
+      reason: 'REQUESTED_BY_CUSTOMER',
+      key: 'once',
+    }),
+    audit: ({ id }) => ({
+      sentence: `refunded a payment of payer-${id} for Some`,
+      subjectKind: 'subscription',
+      subjectId: `bought-${id}`,
+    }),
   },
   reverseSandboxPayment: {
     args: async (turn) => ({ ...(await newPayer(turn)), action: 'REFUND' }),

@@ -5,6 +5,7 @@ import { inDays, type MutationExamples, type QueryExamples } from './example.ts'
 export const subscriptionQueries = {
   subscription: { args: ({ world }) => ({ id: world.subscription }), statements: 2 },
   subscriptions: { args: ({ count }) => ({ first: count }), statements: 3 },
+  subscriptionHistory: { args: ({ world }) => ({ id: world.subscription }) },
   changePreview: { args: () => ({ userId: 'ann', packageId: 'rival' }) },
 } satisfies Partial<QueryExamples>
 

@@ -42,6 +42,7 @@ describe('gap: replica: where the dashboard reads', () => {
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
     ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],
     ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],
+    ...['refundPreview', 'subscriptionHistory', 'subscriptionPayments', 'userPayments'],
     ...['auditOperations', 'currencies', 'permissions'],
     ...['hasOwner', 'invitation', 'invitations', 'me', 'members', 'passwordReset', 'sessions'],
   ]

@@ -2,6 +2,7 @@
 const UNIT_FILES = [
   'dashboard/test/amount.test.ts',
   'dashboard/test/csv-header.test.ts',
+  'dashboard/test/csv.test.ts',
   'dashboard/test/differences.test.ts',
   'sdk/test/answers.test.ts',
   'sdk/test/arguments.test.ts',

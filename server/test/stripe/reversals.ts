@@ -11,7 +11,12 @@ export function chargeOf(world: World, payment: string): Stripe.Charge {
 }
 
 /** Gives money back, all that is left of it unless told. */
-export function refund(world: World, payment: string, amount?: number): Stripe.Refund {
+export function refund(
+  world: World,
+  payment: string,
+  amount?: number,
+  reason: Stripe.Refund['reason'] = null,
+): Stripe.Refund {
   const charge = chargeOf(world, payment)
   const left = charge.amount - charge.amount_refunded
   if (left === 0)
@@ -30,7 +35,7 @@ export function refund(world: World, payment: string, amount?: number): Stripe.R
     metadata: {},
     payment_intent: charge.payment_intent,
     payment_method: charge.payment_method,
-    reason: null,
+    reason,
     receipt_number: null,
     source_transfer_reversal: null,
     status: 'succeeded',
@@ -110,6 +115,8 @@ interface Taken {
   payment_intent: string | Stripe.PaymentIntent | null
 }
 
+const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'] as const
+
 const lists = (path: string, of: (world: World) => ReadonlyMap<string, Taken>): Route[] => [
   {
     method: 'GET',
@@ -160,7 +167,8 @@ export const reversalRoutes: Route[] = [
     path: '/v1/refunds',
     answer({ world, form }) {
       const payment = form.text('payment_intent') ?? form.required('charge')
-      return refund(world, payment, form.integer('amount'))
+      const reason = form.word('reason', REASONS) ?? null
+      return refund(world, payment, form.integer('amount'), reason)
     },
   },
   ...lists('/v1/refunds', (world) => world.refunds),

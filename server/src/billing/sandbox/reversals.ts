@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Payment, type Reversal, reversalOf, type SandboxReversal } from '../../domain/reversal.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
@@ -55,19 +56,31 @@ function paymentFrom(paid: SandboxPayment, period: Payment['period']): Payment {
   }
 }
 
+/** What was paid and refunded. */
+export function refundedOf(paid: SandboxPayment): { amount: number; refunded: number } {
+  const { amount, refunded } = paymentFrom(paid, null)
+  return { amount, refunded }
+}
+
+/** The id of the refund that a request makes, however often it is repeated. */
+export const refundIdOf = (key: string): string =>
+  `re_sandbox_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`
+
 /** Refunds or disputes a payment, or decides a dispute, as the shop, the payer and the bank would. */
 export async function reverse(
   tx: Tx,
   appId: string,
   id: string,
-  { action, amount }: { action: SandboxReversal; amount: number | null },
+  { action, amount, refundId }: { action: SandboxReversal; amount: number | null; refundId?: string },
   isOn: IsOn,
 ): Promise<void> {
   if (!(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is disabled')
   const paid = await lockPayment(tx, appId, id)
   if (!paid) throw new ProviderError('refused', `the payment ${id} does not exist`, true)
+  // The same request again.
+  if (refundId !== undefined && paid.refunds.some(({ id }) => id === refundId)) return
   const now = await books.nowOf(tx, appId)
-  await writePayment(tx, appId, after(paid, action, amount, now))
+  await writePayment(tx, appId, after(paid, action, amount, refundId ?? newRef('re'), now))
   await announce(tx, appId, EVENTS[action], { object: 'charge', id, customer: paid.customerId })
 }
 
@@ -84,6 +97,7 @@ function after(
   paid: SandboxPayment,
   action: SandboxReversal,
   amount: number | null,
+  refundId: string,
   now: number,
 ): SandboxPayment {
   const { refunds, dispute } = paid
@@ -100,7 +114,7 @@ function after(
           'refused',
           `the amount must be from 1 to ${left}, the remaining amount of the payment`,
         )
-      return { ...paid, refunds: [...refunds, { id: newRef('re'), amount: given, at: now, failed: false }] }
+      return { ...paid, refunds: [...refunds, { id: refundId, amount: given, at: now, failed: false }] }
     }
     case 'FAIL_REFUND': {
       const last = refunds.findLast(({ failed }) => !failed)

@@ -18,7 +18,7 @@ import { byTheClock, planChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
 import { findPayment } from './payment-books.ts'
 import type { IsOn } from './payments.ts'
-import { reversalIn } from './reversals.ts'
+import { refundedOf, refundIdOf, reversalIn, reverse } from './reversals.ts'
 import {
   findSubscription,
   lockSubscription,
@@ -181,6 +181,16 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     dropScheduledChange: (ref) => change(ref, (s) => ({ ...s, scheduled: null })),
 
     // There are no prices to import: the sandbox uses the app's own.
+    fetchRefundable: async (paymentRef) => {
+      const paid = await findPayment(pool, appId, paymentRef)
+      return paid && refundedOf(paid)
+    },
+
+    refund: (paymentRef, { amount, key }) =>
+      transaction(pool, (tx) =>
+        reverse(tx, appId, paymentRef, { action: 'REFUND', amount, refundId: refundIdOf(key) }, isOn),
+      ),
+
     fetchPrice: async () => null,
     listPrices: async () => [],
   }

@@ -73,7 +73,11 @@ async function reversalIn(
     for (const charge of parts) {
       const read = charge && (payments.length < MOST_REVERSED || isRunning)
       const payment = read
-        ? { ...(await paymentFrom(stripe, charge, period)), charged: chargedOn(invoice) }
+        ? {
+            ...(await paymentFrom(stripe, charge, period)),
+            charged: chargedOn(invoice),
+            ...(invoice.id !== undefined && { invoice: invoice.id }),
+          }
         : null
       if (payment && charge && isTouched(charge)) payments.push(payment)
       if (isRunning) running.push(payment)

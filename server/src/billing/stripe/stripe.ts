@@ -8,6 +8,7 @@ import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './
 import { paymentFrom } from './payment.ts'
 import { priceFrom, problemOf } from './price.ts'
 import { purposeOf } from './purpose.ts'
+import { fetchRefundable, refund } from './refund.ts'
 import { reversalOfCharge, reversalOfSubscription } from './reversals.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
 import {
@@ -121,6 +122,9 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     previewChange: (ref, change, when) => previewChange(stripe, ref, change, when),
     changePrice: (ref, change, when) => changePrice(stripe, ref, change, when),
     dropScheduledChange: (ref) => dropScheduledChange(stripe, ref),
+
+    fetchRefundable: async (paymentRef) => (await found(() => fetchRefundable(stripe, paymentRef))) ?? null,
+    refund: (paymentRef, wanted) => refund(stripe, paymentRef, wanted),
 
     fetchPrice: (id) =>
       found(async () => {

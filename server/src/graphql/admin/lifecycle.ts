@@ -30,7 +30,7 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
         },
         resolve: (_, { userId, packageId, when, quantity, dryRun }, context, info) => {
           const change = dryRun ? previewChange : changeSubscription
-          const input = { userId, packageId, when: when ?? 'BEST', quantity: quantity ?? null }
+          const input = { userId, packageId, when: when ?? 'BEST', quantity: quantity ?? null, priceId: null }
           return change(mutationCall(context, info), input)
         },
       }),

@@ -3,7 +3,7 @@ import {
   dashboardSubscriptions,
   type SubscriptionPage,
 } from '../../operations/subscriptions/newest-subscriptions.ts'
-import { nextEventOf } from '../../operations/subscriptions/subscription-billing.ts'
+import { nextEventOf, subscriptionPrice } from '../../operations/subscriptions/subscription-billing.ts'
 import { listedPage, USER_ORDERS, type UserPage } from '../../operations/users/list-users.ts'
 import { SUBSCRIPTION_STATES } from '../../store/subscriptions/subscription-list.ts'
 import type { ListedUser } from '../../store/users/search-users.ts'
@@ -135,6 +135,13 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
   })
   builder.objectFields(types.subscription, (t) => ({
     userName: t.exposeString('userName', { nullable: true }),
+    price: t.field({
+      type: types.price,
+      nullable: true,
+      description:
+        'Price that the billing provider charges for one; null if nothing is charged, or no longer for this package.',
+      resolve: (s, _args, { service }) => subscriptionPrice(service, s),
+    }),
     nextEvent: t.field({
       type: nextEvent,
       nullable: true,

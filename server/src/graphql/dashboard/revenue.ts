@@ -1,5 +1,10 @@
 import { inApp } from '../../operations/apps/apps.ts'
 import { mrrList, payments, type Revenue, revenue, revenueList } from '../../operations/billing/revenue.ts'
+import {
+  type MoneySeries,
+  type RevenueOverTime,
+  revenueOverTime,
+} from '../../operations/billing/revenue-over-time.ts'
 import { PAYMENT_STATES } from '../../store/billing/payments.ts'
 import { REVENUE_LISTS } from '../../store/billing/revenue-lists.ts'
 import type { Builder } from '../types/builder.ts'
@@ -16,6 +21,7 @@ type ShownPayment = Awaited<ReturnType<typeof payments>>['rows'][number]
 /** Revenue. */
 export function defineRevenue(builder: Builder<DashboardContext>): void {
   const figures = defineFigures(builder)
+  const overTime = defineOverTime(builder)
   const list = builder.enumType('RevenueList', { values: REVENUE_LISTS })
   const state = builder.enumType('ChargeState', {
     description: 'State of a charge. FAILED: not paid so far. REFUNDED: refunded or withdrawn by a dispute.',
@@ -91,6 +97,18 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
         args: { appId, days, fresh: t.arg.boolean({ defaultValue: false }) },
         resolve: async (_, { appId, days, fresh }, context) =>
           revenue(await inApp(appCall(context, appId)), days ?? 30, fresh ?? false),
+      }),
+      revenueOverTime: t.field({
+        type: overTime,
+        description:
+          'Revenue by day, and the totals of the period of equal length before. Days are those of UTC.',
+        args: {
+          appId,
+          from: t.arg.string({ required: true, description: 'First day, such as 2027-01-01.' }),
+          to: t.arg.string({ required: true, description: 'Last day, such as 2027-01-31.' }),
+        },
+        resolve: async (_, { appId, from, to }, context) =>
+          revenueOverTime(await inApp(appCall(context, appId)), from, to),
       }),
       revenueList: t.field({
         type: listedPage,
@@ -185,6 +203,62 @@ function defineFigures(builder: Builder<DashboardContext>) {
       }),
       pastDue: t.exposeInt('pastDue'),
       trialing: t.exposeInt('trialing'),
+    }),
+  })
+}
+
+function defineOverTime(builder: Builder<DashboardContext>) {
+  const moneyTotals = builder.objectRef<MoneySeries['totals']>('MoneyTotals').implement({
+    fields: (t) => ({
+      mrr: t.expose('mrr', { type: 'SafeInt', description: 'Monthly recurring revenue at the end.' }),
+      paid: t.expose('paid', { type: 'SafeInt' }),
+      refunded: t.expose('refunded', { type: 'SafeInt' }),
+    }),
+  })
+  const money = builder.objectRef<MoneySeries>('MoneySeries').implement({
+    description: 'Money of one billing provider in one currency by day, in minor units.',
+    fields: (t) => ({
+      provider: t.exposeString('provider'),
+      currency: t.exposeString('currency'),
+      decimals: t.exposeInt('decimals', { description: DECIMALS }),
+      mrr: t.expose('mrr', {
+        type: ['SafeInt'],
+        description:
+          'Monthly recurring revenue at the end of each day, at list prices. A plan that was replaced counts with the newest price of its package.',
+      }),
+      paid: t.expose('paid', { type: ['SafeInt'] }),
+      refunded: t.expose('refunded', { type: ['SafeInt'] }),
+      totals: t.expose('totals', { type: moneyTotals }),
+      previous: t.expose('previous', { type: moneyTotals }),
+    }),
+  })
+  const movementTotals = builder.objectRef<RevenueOverTime['totals']>('MovementTotals').implement({
+    fields: (t) => ({
+      started: t.exposeInt('started'),
+      ended: t.exposeInt('ended'),
+      churn: t.exposeFloat('churn', {
+        nullable: true,
+        description:
+          'Ended subscriptions as a share of those that were live at the start; null if there were none.',
+      }),
+    }),
+  })
+  return builder.objectRef<RevenueOverTime>('RevenueOverTime').implement({
+    fields: (t) => ({
+      asOf: t.string({ resolve: (r) => isoTime(r.asOf) }),
+      days: t.stringList({
+        description: 'Start of each day.',
+        resolve: (r) => r.days.map((day) => isoTime(day)),
+      }),
+      money: t.expose('money', { type: [money] }),
+      started: t.exposeIntList('started', {
+        description: 'Subscriptions that started, not counting plan changes.',
+      }),
+      ended: t.exposeIntList('ended', {
+        description: 'Subscriptions that ended, not counting plan changes.',
+      }),
+      totals: t.expose('totals', { type: movementTotals }),
+      previous: t.expose('previous', { type: movementTotals }),
     }),
   })
 }

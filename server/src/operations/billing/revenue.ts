@@ -243,9 +243,9 @@ function checkDays(days: number): void {
   if (!RANGES.includes(days)) throw badUserInput(`days must be one of ${RANGES.join(', ')}`, 'days')
 }
 
-const cursorOf = ({ at, seq }: { at: number; seq: number }) => `${at}.${seq}`
+export const cursorOf = ({ at, seq }: { at: number; seq: number }) => `${at}.${seq}`
 
-function keyOf(after: string | null | undefined): { at: number; seq: number } | null {
+export function keyOf(after: string | null | undefined): { at: number; seq: number } | null {
   if (after === null || after === undefined) return null
   const [, at, seq] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(after) ?? []
   if (at === undefined || seq === undefined) throw unknownCursor()

@@ -6,6 +6,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { TokenKeys } from '../../store/apps/token-keyring.ts'
+import type { PriceRow } from '../../store/billing/prices.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
 import type { Pool } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
@@ -35,6 +36,8 @@ export interface Service {
   usageStore: UsageStore
   /** The known state of provider subscriptions. Concurrent reads share a statement. */
   billings: { read(ref: ProviderRef): Promise<ProviderSubscriptionRow | null> }
+  /** Prices by their provider's id, also read together. */
+  prices: { read(ref: ProviderRef): Promise<PriceRow | null> }
   billing: BillingSettings
   /** real time, for everything that does not follow an app's clock: tokens, sessions */
   clock: () => number

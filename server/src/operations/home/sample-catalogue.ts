@@ -84,7 +84,7 @@ const monthly = (packageId: string, amount: number): { packageId: string; price:
     id: `price_sandbox_${packageId}`,
     provider: 'sandbox',
     amount,
-    currency: 'USD',
+    currency: 'usd',
     interval: 'month',
   },
 })

@@ -22,10 +22,14 @@ export const billingQueries = {
   providerUse: { dashboard: true, role: 'VIEWER', replica: true },
   billingSettings: { dashboard: true, role: 'VIEWER' },
   sandboxPayments: { dashboard: true, role: 'VIEWER' },
+  userPayments: { dashboard: true, role: 'VIEWER' },
+  subscriptionPayments: { dashboard: true, role: 'VIEWER' },
+  refundPreview: { dashboard: true, role: 'VIEWER' },
   notice: { dashboard: true, role: 'VIEWER' },
   notices: { dashboard: true, role: 'VIEWER', replica: true },
   noticeCounts: { dashboard: true, role: 'VIEWER', replica: true },
   revenue: { dashboard: true, role: 'VIEWER', replica: true },
+  revenueOverTime: { dashboard: true, role: 'VIEWER', replica: true },
   revenueList: { dashboard: true, role: 'VIEWER', replica: true },
   mrrList: { dashboard: true, role: 'VIEWER', replica: true },
   payments: { dashboard: true, role: 'VIEWER', replica: true },
@@ -96,6 +100,12 @@ export const billingMutations = {
     subject: { kind: 'app', id: by('appId') },
     sentence: ({ after }) =>
       `set access to ${after?.accessAfterRefund === 'END' ? 'end' : 'continue'} after a refund or dispute`,
+  },
+  refundPayment: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'subscription', id: by('subscriptionId') },
+    sentence: 'refunded a payment of {user} for {package}',
   },
   reverseSandboxPayment: {
     dashboard: true,

@@ -3,6 +3,7 @@ import { by, byId, type MutationEntry, type QueryEntry } from './entry.ts'
 export const subscriptionQueries = {
   subscription: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   subscriptions: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
+  subscriptionHistory: { dashboard: true, role: 'VIEWER' },
   changePreview: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 

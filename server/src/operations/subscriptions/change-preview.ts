@@ -7,7 +7,7 @@ import { amountText, costOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
-import { type Holder, userEntitlement } from '../../domain/user-entitlement.ts'
+import { type Holder, type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Counter } from '../../store/subscriptions/subscribers.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
@@ -24,7 +24,31 @@ export interface FeatureChange {
   after: Access
 }
 
+/** What a user is granted of a feature. */
+interface Limit {
+  /** null: unlimited, or a binary feature */
+  budget: number | null
+  /** null: a binary feature */
+  resetPeriod: ResetPeriod | null
+  overageEnabled: boolean
+}
+
+/** A feature that the user has before a change or after it, whether or not it is affected. */
+export interface LimitChange {
+  featureId: string
+  name: string
+  unitLabel: string | null
+  unitLabelPlural: string | null
+  /** null: not granted */
+  before: Limit | null
+  after: Limit | null
+  /** usage that counts towards the limit after the change; null: not counted */
+  used: number | null
+}
+
 export interface FeatureChanges {
+  /** all features that the user has before the change or after it */
+  limits: LimitChange[]
   gains: FeatureChange[]
   loses: FeatureChange[]
   /** features with more or less overage */
@@ -53,9 +77,11 @@ export async function featureChanges(
   change: PlannedChange,
 ): Promise<FeatureChanges> {
   const { before, after } = holders(user, { catalogue, held, now }, change)
-  const entitlements = [...catalogue.features.values()].map(({ id, name }) => ({
+  const entitlements = [...catalogue.features.values()].map(({ id, name, unitLabel, unitLabelPlural }) => ({
     featureId: id,
     name,
+    unitLabel,
+    unitLabelPlural,
     before: userEntitlement(catalogue, id, before, now),
     after: userEntitlement(catalogue, id, after, change.at),
   }))
@@ -64,17 +90,32 @@ export async function featureChanges(
     appId,
     entitlements.map((change) => ({ uid: user.uid, change })),
   )
-  const changes: FeatureChanges = { gains: [], loses: [], moreOverage: [], lessOverage: [] }
-  for (const [i, { name, ...entitlement }] of entitlements.entries()) {
-    const made = accessChange(entitlement, used[i] ?? { before: 0, after: 0 })
+  const changes: FeatureChanges = { limits: [], gains: [], loses: [], moreOverage: [], lessOverage: [] }
+  for (const [i, { name, unitLabel, unitLabelPlural, ...entitlement }] of entitlements.entries()) {
+    const { featureId, before, after } = entitlement
+    const usage = used[i] ?? { before: 0, after: 0 }
+    const [was, becomes] = [limitOf(before), limitOf(after)]
+    if (was || becomes) {
+      const counted = after.kind === 'metered' ? usage.after : before.kind === 'metered' ? usage.before : null
+      const labels = { name, unitLabel, unitLabelPlural }
+      changes.limits.push({ featureId, ...labels, before: was, after: becomes, used: counted })
+    }
+    const made = accessChange(entitlement, usage)
     if (!made) continue
-    const shown = { featureId: entitlement.featureId, name, before: made.before, after: made.after }
+    const shown = { featureId, name, before: made.before, after: made.after }
     if (made.change === 'GAINS') changes.gains.push(shown)
     if (made.change === 'LOSES') changes.loses.push(shown)
     if (made.overage === 'MORE') changes.moreOverage.push(shown)
     if (made.overage === 'LESS') changes.lessOverage.push(shown)
   }
   return changes
+}
+
+function limitOf(entitlement: UserEntitlement): Limit | null {
+  if (entitlement.kind === 'none') return null
+  if (entitlement.kind === 'binary') return { budget: null, resetPeriod: null, overageEnabled: false }
+  const { budget, resetPeriod, overageEnabled } = entitlement.allowance
+  return { budget, resetPeriod, overageEnabled }
 }
 
 /** What the user holds before the change and after it. */

@@ -10,6 +10,7 @@ import {
   endAt,
   insertSubscriptions,
   insertSuccessor,
+  keepOn,
   type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
@@ -169,7 +170,10 @@ async function changeHere(
   const stays = staysTrial(change)
   if (!stays) await deleteSuccessors(tx, appId, [base.id], now)
   const billed = paid?.change ? paid : null
-  if (change.when === 'NOW') {
+  if (change.when === 'PERIOD_END' && change.to.id === base.packageId && change.quantity === base.quantity) {
+    // Only the price changes, which the provider does at its next renewal: nothing is planned here.
+    await keepOn(tx, appId, [base.id])
+  } else if (change.when === 'NOW') {
     await cancelNow(tx, appId, [base.id], now)
     await insertSubscriptions(tx, appId, user.uid, [successor], billed)
     if (stays) await followInstead(tx, appId, base.id, successor.id)

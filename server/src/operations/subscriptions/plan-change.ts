@@ -21,6 +21,8 @@ export interface ChangeInput {
   packageId: string
   when: ChangeTime
   quantity: number | null
+  /** price at the provider that charges for the plan; null: the one with the current interval */
+  priceId: string | null
 }
 
 /** A decided change. */
@@ -61,6 +63,8 @@ export function planChange(
 ): PlannedChange {
   const { base, to, quantity } = requested({ catalogue, held, now }, input)
   const from = requirePackage(catalogue, base.packageId)
+  const isSame = to.id === base.packageId && quantity === base.quantity
+  if (isSame && (!paid?.change || paid.change.from === paid.change.to)) throw alreadyHeld(base)
   const when = input.when === 'BEST' ? best(base, from, to, quantity, paid) : input.when
   const resetPeriods = countedPeriodsOf(catalogue, base, now)
   const paidUntil = paid?.paidUntil ?? now
@@ -76,7 +80,10 @@ export function planChange(
 }
 
 /** The requested package, if the user may have it. */
-function requested({ catalogue, held, now }: Situation, { packageId, quantity: wanted }: ChangeInput) {
+function requested(
+  { catalogue, held, now }: Situation,
+  { packageId, quantity: wanted, priceId }: ChangeInput,
+) {
   if (wanted !== null) checkQuantity(wanted)
   const to = requirePackage(catalogue, packageId)
   const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
@@ -92,11 +99,13 @@ function requested({ catalogue, held, now }: Situation, { packageId, quantity: w
     throw badUserInput(SUBSCRIBE_REFUSALS.archived, 'packageId')
   }
   const quantity = wanted ?? base.quantity
-  if (base.packageId === packageId && base.quantity === quantity) {
-    const back = base.next ? '. Cancel the scheduled change to keep it.' : ''
-    throw badUserInput(`The user already has the package ${quote(packageId)}${back}`, 'packageId')
-  }
+  if (base.packageId === packageId && base.quantity === quantity && priceId === null) throw alreadyHeld(base)
   return { base, to, quantity }
+}
+
+function alreadyHeld({ packageId, next }: SubscriptionRow) {
+  const back = next ? '. Cancel the scheduled change to keep it.' : ''
+  return badUserInput(`The user already has the package ${quote(packageId)}${back}`, 'packageId')
 }
 
 function best(
@@ -139,7 +148,12 @@ export async function paidChange(
   })
   const from = await billedPrice(service.pool, appId, provider, base.packageId, billed.items)
   // Another quantity of a plan keeps its price, even if that is no longer sold.
-  const next = to.id === base.packageId ? from : chosenPrice(to, from)
+  const next =
+    input.priceId !== null
+      ? namedPrice(to, from, input.priceId)
+      : to.id === base.packageId
+        ? from
+        : chosenPrice(to, from)
   // A package that never had a price is free. One whose prices are archived is not given away.
   if (next === null && (await listPrices(service.pool, appId, to.id, true)).length > 0) {
     throw badUserInput(`All prices of ${quote(to.id)} are archived. Restore or create one.`, 'packageId')
@@ -178,12 +192,25 @@ async function billedPrice(
   return found
 }
 
+/** The price that the caller names, which must fit the current bill. */
+function namedPrice(to: Package, from: Price, priceId: string): Price {
+  if (to.prices.every((p) => p.id !== priceId) && from.id === priceId) return from
+  const found = usablePrices(to, from).find(({ id }) => id === priceId)
+  if (found) return found
+  throw badUserInput(
+    `${quote(priceId)} is not a live recurring price of ${quote(to.id)} at ${providerName(from.provider)} in ${from.currency.toUpperCase()}`,
+    'priceId',
+  )
+}
+
+/** Recurring prices that the provider can charge on the same bill. */
+const usablePrices = (to: Package, { provider, currency }: Price): Price[] =>
+  to.prices.filter((p) => p.provider === provider && p.currency === currency && p.interval !== null)
+
 /** The price of the new plan on the same bill; null: it is free. */
 function chosenPrice(to: Package, from: Price): Price | null {
   if (to.prices.length === 0) return null
-  const usable = to.prices.filter(
-    (p) => p.provider === from.provider && p.currency === from.currency && p.interval !== null,
-  )
+  const usable = usablePrices(to, from)
   const [same, ...more] = usable.filter((p) => p.interval === from.interval)
   const [only, ...others] = usable
   if (same && more.length === 0) return same

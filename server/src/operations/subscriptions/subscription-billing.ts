@@ -3,7 +3,7 @@ import { type NextEvent, nextEvent } from '../../domain/next-event.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { type Payment, paymentsFor } from '../../domain/reversal.ts'
 import { endedAt } from '../../domain/subscription.ts'
-import { findPrices } from '../../store/billing/prices.ts'
+import { findPrices, findPricesByRef, type PriceRow } from '../../store/billing/prices.ts'
 import {
   findProviderSubscriptions,
   type ProviderSubscriptionRow,
@@ -30,6 +30,25 @@ export function billingReader(pool: Pool, monotonic: Monotonic): Service['billin
     { monotonic, lanes: 1, most: 500 },
   )
   return { read: (ref) => batcher.add(ref) }
+}
+
+export function priceReader(pool: Pool, monotonic: Monotonic): Service['prices'] {
+  const batcher = new Batcher<ProviderRef, PriceRow | null>(
+    async (refs) => (await findPricesByRef(pool, refs)).map((row) => ({ value: row ?? null })),
+    { monotonic, lanes: 1, most: 500 },
+  )
+  return { read: (ref) => batcher.add(ref) }
+}
+
+/** The price that its provider charges for it; null: none, or its plan was replaced on the same bill. */
+export async function subscriptionPrice(
+  { billings, prices }: Service,
+  { paid, package: { id } }: PackageSubscription,
+): Promise<PriceRow | null> {
+  const known = paid && (await billings.read(paid))
+  if (!known) return null
+  const charged = await Promise.all(known.items.map(({ priceId }) => prices.read({ ...paid, ref: priceId })))
+  return charged.find((price) => price?.packageId === id) ?? null
 }
 
 export async function subscriptionBilling(

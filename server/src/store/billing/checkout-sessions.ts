@@ -59,6 +59,18 @@ export async function findCheckoutSession(
   return rows[0] ?? null
 }
 
+/** By the provider's id. */
+export async function findCheckoutByRef(
+  db: HomeDb,
+  { appId, provider, ref }: ProviderRef,
+): Promise<CheckoutSession | null> {
+  const { rows } = await db.query<CheckoutSession>(
+    `select ${COLUMNS} from checkout_session where app_id = $1 and provider = $2 and provider_ref = $3`,
+    [appId, provider, ref],
+  )
+  return rows[0] ?? null
+}
+
 /** Whether there is such a session; locks it until the transaction ends. */
 export async function holdCheckoutSession(db: HomeDb, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -129,3 +129,45 @@ export async function listPayments(
   )
   return rows
 }
+
+/** A charge of one of the provider's subscriptions. */
+export interface BillPayment extends Payment {
+  seq: number
+  provider: string
+  subscriptionRef: string
+}
+
+const BILL_PAYMENT = `select provider, ref, seq, subscription_ref as "subscriptionRef", state, amount, currency, at from payment`
+
+/** The newest charges of a provider's subscription, newest first. */
+export async function paymentsOfBill(
+  db: HomeDb,
+  { appId, provider, ref }: ProviderRef,
+  limit: number,
+): Promise<BillPayment[]> {
+  const { rows } = await db.query<BillPayment>(
+    `${BILL_PAYMENT} where app_id = $1 and provider = $2 and subscription_ref = $3
+     order by at desc, seq desc limit $4`,
+    [appId, provider, ref, limit],
+  )
+  return rows
+}
+
+/** The charges of a user, newest first. */
+export async function paymentsOfUser(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  before: { at: number; seq: number } | null,
+  limit: number,
+): Promise<BillPayment[]> {
+  const values: unknown[] = [appId, userUid, limit]
+  if (before) values.push(timestamp(before.at), before.seq)
+  const { rows } = await db.query<BillPayment>(
+    `${BILL_PAYMENT} where app_id = $1 and user_uid = $2
+       ${before === null ? '' : 'and (at, seq) < ($4::timestamptz, $5::bigint)'}
+     order by at desc, seq desc limit $3`,
+    values,
+  )
+  return rows
+}

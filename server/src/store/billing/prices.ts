@@ -1,4 +1,5 @@
 import type { Price } from '../../domain/price.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 export interface PriceRow extends Price {
@@ -45,6 +46,21 @@ export async function findPrice(
     id,
   ])
   return rows[0] ?? null
+}
+
+/** The prices with these ids at their providers, in order. */
+export async function findPricesByRef(
+  db: HomeDb,
+  refs: readonly ProviderRef[],
+): Promise<(PriceRow | undefined)[]> {
+  const { rows } = await db.query<PriceRow & { ord: number }>(
+    `select q.ord::int, p.* from unnest($1::text[], $2::text[], $3::text[]) with ordinality as q (app_id, provider, id, ord)
+     cross join lateral (${SELECT} where app_id = q.app_id and provider = q.provider and id = q.id) p`,
+    [refs.map((r) => r.appId), refs.map((r) => r.provider), refs.map((r) => r.ref)],
+  )
+  const found = new Array<PriceRow | undefined>(refs.length)
+  for (const { ord, ...row } of rows) found[ord - 1] = row
+  return found
 }
 
 /** Including archived ones, for which subscriptions are still charged. */

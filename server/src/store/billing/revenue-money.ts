@@ -54,7 +54,7 @@ const ITEMS = `unnest(p.price_ids, p.quantities) as i (price_id, quantity)
   join price x on x.app_id = p.app_id and x.provider = p.provider and x.id = i.price_id`
 
 /** Refunds and amounts withheld by a dispute, with their time. */
-const TAKEN_BACK = `(
+export const TAKEN_BACK = `(
   select p.app_id, p.provider, p.user_uid, r->>'ref' as ref, r->>'currency' as currency,
     case when r->'dispute'->>'state' in ('OPEN', 'LOST') then (r->>'amount')::bigint else (r->>'refunded')::bigint end as amount,
     to_timestamp(coalesce((r->>'refundedAt')::float8, (r->'dispute'->>'openedAt')::float8) / 1000)::timestamptz(3) as at,

@@ -1,0 +1,81 @@
+import { exponentOf } from '../../domain/currency.ts'
+import { badUserInput } from '../../domain/errors.ts'
+import { checkIdentifier } from '../../domain/identifier.ts'
+import { REFUND_REASONS, type RefundReason } from '../../domain/refund-reason.ts'
+import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import { askingProvider, providerOf } from './provider-of.ts'
+import { subscriptionPayments, type UserPayment } from './user-payments.ts'
+
+/** What can still be refunded of a payment, by its provider's word. */
+export interface RefundPreview {
+  provider: string
+  paymentRef: string
+  /** minor units */
+  amount: number
+  refunded: number
+  remaining: number
+  currency: string
+  decimals: number
+}
+
+export async function refundPreview(
+  call: Call,
+  subscriptionId: string,
+  paymentRef: string,
+): Promise<RefundPreview> {
+  return previewOf(call, await requirePayment(call, subscriptionId, paymentRef))
+}
+
+interface RefundInput {
+  subscriptionId: string
+  paymentRef: string
+  /** null: what remains */
+  amount: number | null
+  reason: RefundReason
+  /** A repeated call with this key refunds once. */
+  key: string
+}
+
+/** Refunds a payment at its provider, in part or in full. The provider's report of it is applied soon after. */
+export async function refundPayment(call: Call, input: RefundInput): Promise<RefundPreview> {
+  const { service, appId } = call
+  const { subscriptionId, paymentRef, reason } = input
+  checkIdentifier('key', input.key)
+  if (!REFUND_REASONS.includes(reason)) throw badUserInput('reason is not known', 'reason')
+  const payment = await requirePayment(call, subscriptionId, paymentRef)
+  const { provider, subscriptionRef } = payment
+  const amount = input.amount ?? (await previewOf(call, payment)).remaining
+  if (!Number.isInteger(amount) || amount < 1 || amount > payment.amount)
+    throw badUserInput(`amount must be from 1 to ${payment.amount}, in minor units`, 'amount')
+  const key = `${appId}/${paymentRef}/${input.key}`
+  await askingProvider(provider, async () =>
+    (await providerOf(service, appId, provider)).refund(paymentRef, { amount, reason, key }),
+  )
+  await mutate(call, async (tx) => {
+    const at = { appId, provider, ref: subscriptionRef }
+    const known = await findProviderSubscription(tx, appId, provider, subscriptionRef)
+    await addJob(tx, known?.status === 'paid' ? 'sync-checkout' : 'sync-subscription', at)
+    return true
+  })
+  return previewOf(call, payment)
+}
+
+async function requirePayment(call: Call, subscriptionId: string, paymentRef: string): Promise<UserPayment> {
+  const payments = await subscriptionPayments(call, subscriptionId)
+  const found = payments.find(({ ref, state }) => ref === paymentRef && state === 'PAID')
+  if (!found) throw badUserInput('Payment not found for this subscription', 'paymentRef')
+  return found
+}
+
+async function previewOf(call: Call, { provider, ref, currency }: UserPayment): Promise<RefundPreview> {
+  const { service, appId } = call
+  const said = await askingProvider(provider, async () =>
+    (await providerOf(service, appId, provider)).fetchRefundable(ref),
+  )
+  if (!said) throw badUserInput('The payment no longer exists at its provider', 'paymentRef')
+  const decimals = exponentOf(provider, currency)
+  return { provider, paymentRef: ref, ...said, remaining: said.amount - said.refunded, currency, decimals }
+}
