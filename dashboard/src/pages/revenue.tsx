@@ -1,10 +1,10 @@
-import { Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { request } from '../api/request.ts'
-import { useAppId } from '../api/use-account.ts'
+import { useApp, useAppId } from '../api/use-account.ts'
 import { keyOf, useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -16,7 +16,9 @@ import { Page } from '../ui/page.tsx'
 import { When } from '../ui/when.tsx'
 import { MoneyFigures, MovementFigures, SkeletonFigures } from './revenue-figures.tsx'
 import { RevenueListOf } from './revenue-list.tsx'
+import { RevenueOverTime } from './revenue-over-time.tsx'
 import { type Figures, REVENUE } from './revenue-query.ts'
+import { type Period, periodOf } from './revenue-series.ts'
 
 const RANGES = [
   { value: '7', label: '7 days' },
@@ -27,8 +29,11 @@ const RANGES = [
 
 export function RevenuePage() {
   const appId = useAppId()
-  const { range = '30', list, after } = useSearch({ from: '/inside/apps/$app/revenue' })
+  const search = useSearch({ from: '/inside/apps/$app/revenue' })
+  const { range = '30', list, after } = search
   const navigate = useNavigate({ from: '/apps/$app/revenue' })
+  const app = useApp()
+  const period = periodOf(search, Date.parse(app?.now ?? new Date().toISOString()))
   const days = Number(range)
   const kept = { appId, days, fresh: false }
   const asked = useAsk(REVENUE, kept, { keepPrevious: true })
@@ -36,7 +41,7 @@ export function RevenuePage() {
   return (
     <Page
       title="Revenue"
-      about="What your subscriptions bring in, by list price. Each currency is counted separately."
+      about="Recurring revenue at list prices, payments and subscriptions. Currencies are never added up."
       actions={
         <SegmentedControl
           aria-label="Range"
@@ -73,9 +78,44 @@ export function RevenuePage() {
           )
         }
       </Loaded>
+      {list === undefined && (
+        <>
+          <Days
+            period={period}
+            onChange={(chosen) =>
+              void navigate({ search: (before) => ({ ...before, ...chosen }), replace: true })
+            }
+          />
+          <RevenueOverTime appId={appId} period={period} />
+        </>
+      )}
       {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
       {asked.data?.revenue && <Plans appId={appId} plans={asked.data.revenue.plans} />}
     </Page>
+  )
+}
+
+/** The days of the charts. A range above sets them to the last days. */
+function Days({ period, onChange }: { period: Period; onChange: (period: Period) => void }) {
+  return (
+    <Group gap="xs" align="flex-end">
+      <TextInput
+        type="date"
+        size="xs"
+        label="From"
+        value={period.from}
+        max={period.to}
+        onChange={({ target }) => target.value && onChange({ ...period, from: target.value })}
+      />
+      <TextInput
+        type="date"
+        size="xs"
+        label="To"
+        value={period.to}
+        min={period.from}
+        onChange={({ target }) => target.value && onChange({ ...period, to: target.value })}
+      />
+    </Group>
   )
 }
 
@@ -118,14 +158,14 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
     )
   return (
     <Stack gap="xs">
-      <Title order={2}>Live subscriptions by package</Title>
+      <Title order={2}>Live subscriptions by plan</Title>
       {plans.length === 0 ? (
         <Empty title="No subscriptions yet">
-          They appear here as soon as someone pays for a package or is given one.
+          Subscriptions appear here once a user pays for a plan or is subscribed to one.
         </Empty>
       ) : (
         <DataTable
-          label="Live subscriptions by package"
+          label="Live subscriptions by plan"
           rows={plans}
           keyOf={({ packageId }) => packageId}
           columns={[
@@ -159,7 +199,7 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
               cell: (plan) => counted(plan, plan.pastDue, { state: 'PAST_DUE' }),
             },
             {
-              label: 'Given by hand',
+              label: 'Not billed',
               right: true,
               wide: true,
               cell: (plan) => counted(plan, plan.unpaid, { state: 'LIVE', provider: 'none' }),
