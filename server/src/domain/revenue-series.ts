@@ -40,7 +40,7 @@ export const startsOf = ({ from, to }: Days): number[] =>
   Array.from({ length: (to - from) / DAY_MS }, (_, i) => from + i * DAY_MS)
 
 /** A change on one day; `day` is its start, or null for all earlier days together. */
-export interface OnDay {
+interface OnDay {
   day: number | null
 }
 
