@@ -93,7 +93,7 @@ describe('gap: members', () => {
     await page.getByRole('button', { name: 'Remove olga@example.com' }).click()
     const removing = page.getByRole('dialog', { name: 'Remove olga@example.com?' })
     await removing.getByText('1 open invitation they sent stops working.').waitFor()
-    await removing.getByRole('button', { name: 'Keep' }).click()
+    await removing.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('combobox', { name: 'Role of olga@example.com' }).click()
     await page.getByRole('option', { name: 'Viewer' }).click()
     const demoting = page.getByRole('dialog', { name: 'Change the role of olga@example.com?' })
@@ -191,7 +191,7 @@ describe('gap: apps', () => {
     }
     const year = start.getUTCFullYear() + 3
     await dialog.getByLabel('Or to (UTC)').fill(`${year}-01-31T10:00`)
-    await dialog.getByRole('button', { name: 'Go there' }).click()
+    await dialog.getByRole('button', { name: 'Move clock' }).click()
     await expect.poll(now).toEqual(new Date(`${year}-01-31T10:00:00Z`))
     await visit.idle()
     // From the last day of a long month to the last one of a short one.
@@ -200,7 +200,7 @@ describe('gap: apps', () => {
     await expect.poll(now).toEqual(last)
 
     await dialog.getByLabel('Or to (UTC)').fill('2020-01-01T00:00')
-    await dialog.getByRole('button', { name: 'Go there' }).click()
+    await dialog.getByRole('button', { name: 'Move clock' }).click()
     await dialog
       .getByText(/forward/)
       .last()
@@ -230,7 +230,7 @@ describe('gap: the sample catalogue in the pages', () => {
     await page.getByRole('button', { name: 'Remove the sample' }).click()
     await page.getByText(/^This deletes 200 users with \d+ subscriptions/).waitFor()
     await page.getByRole('button', { name: 'Delete the sample' }).click()
-    await page.getByText('The sample is gone.').waitFor()
+    await page.getByText('Sample deleted.').waitFor()
     await page.getByText('No recent usage of a limited feature.').waitFor()
     await page.getByRole('img', { name: 'Last 30 days: 0 checks, 0 records' }).waitFor()
     expect(await page.getByRole('button', { name: 'Load a sample catalogue' }).isEnabled()).toBe(true)
@@ -283,7 +283,7 @@ describe('gap: billing set up in the pages', () => {
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     const removing = page.getByRole('dialog', { name: 'Remove Stripe?' })
     await removing.getByText('Nobody is being charged through Stripe.').waitFor()
-    await removing.getByRole('button', { name: 'Keep' }).click()
+    await removing.getByRole('button', { name: 'Cancel' }).click()
   })
 
   it('imports prices from the provider, by its list and by id', async () => {

@@ -185,7 +185,7 @@ describe('gap: the keys of user tokens in the dashboard', () => {
       .getByRole('button', { name: /^Revoke/ })
       .click()
     await dialog.getByText(`Every token signed by ${kidOf(former)} is refused from now on`).waitFor()
-    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(await answerTo(former)).toBe('answered')
     await rowOf(former)
       .getByRole('button', { name: /^Revoke/ })

@@ -48,8 +48,8 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await dialog.getByRole('button', { name: 'Add price' }).click()
     await page.getByRole('table', { name: 'Prices' }).getByText('$1,200.50 per month').waitFor()
     await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).click()
-    await page.getByRole('button', { name: 'Bring back $1,200.50 per month' }).click()
-    await dialog.getByRole('button', { name: 'Bring back' }).click()
+    await page.getByRole('button', { name: 'Restore $1,200.50 per month' }).click()
+    await dialog.getByRole('button', { name: 'Restore' }).click()
     await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).waitFor()
     const { prices } = await dashboard.server.dashboard.data(
       '{ prices(appId: "default", packageId: "extra") { amount currency interval } }',

@@ -21,10 +21,10 @@ const ARCHIVE = graphql(`
 
 /** Archives an app or brings it back; what was done is said, with a way back. */
 export function useArchiveApp(done?: () => void) {
-  const back = useChange(ARCHIVE, { said: ({ archiveApp: app }) => `${app?.name} is as it was.` })
+  const back = useChange(ARCHIVE, { said: ({ archiveApp: app }) => `${app?.name}: archiving undone.` })
   return useChange(ARCHIVE, {
     ...(done && { done }),
-    said: ({ archiveApp: app }) => `${app?.name} is ${app?.archivedAt ? 'archived' : 'back'}.`,
+    said: ({ archiveApp: app }) => `${app?.name} ${app?.archivedAt ? 'archived' : 'restored'}.`,
     undo:
       (_, { appId, archived }) =>
       () =>
@@ -76,14 +76,14 @@ function Confirmation({ app, onClose }: { app: App; onClose: () => void }) {
                   {units(appUse.openLinks, 'payment link', 'payment links')} sent earlier can still be paid.
                 </List.Item>
               )}
-              <List.Item>You can bring it back at any time.</List.Item>
+              <List.Item>You can restore it at any time.</List.Item>
             </List>
           )
         }
       </Loaded>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} data-autofocus>
-          Keep
+          Cancel
         </Button>
         <Button
           loading={archive.isPending}

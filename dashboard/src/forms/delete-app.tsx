@@ -90,7 +90,7 @@ function Confirmation({ app, onClose }: { app: App; onClose: () => void }) {
       </Loaded>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} data-autofocus>
-          Keep
+          Cancel
         </Button>
         {refusal === null && (
           <Button

@@ -67,7 +67,7 @@ function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onC
       />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} data-autofocus>
-          Keep the user
+          Cancel
         </Button>
         <Button
           color="red.9"

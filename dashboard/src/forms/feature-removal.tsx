@@ -42,7 +42,7 @@ export function FeatureRemoval({ appId, feature, onDeleted }: FeatureRemovalProp
 const effectsOf = ({ packages }: { packages: number }) => [
   'It cannot be added to a package or granted by a new override.',
   packages === 0
-    ? 'No package has it now.'
+    ? 'No package includes it.'
     : `${units(packages, 'package keeps', 'packages keep')} it, and everyone who has it can go on using it.`,
-  'You can bring it back at any time.',
+  'You can restore it at any time.',
 ]

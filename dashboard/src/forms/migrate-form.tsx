@@ -6,7 +6,7 @@ import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
+import { number, units } from '../ui/number.ts'
 import { SkeletonLines } from '../ui/skeletons.tsx'
 import { DialogContext, useUnsaved } from './unsaved.ts'
 
@@ -52,26 +52,26 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
   const preview = useAsk(PREVIEW, move, { enabled: from !== to, patienceMs: OVER_ALL_USERS_MS })
   const migrate = useChange(MIGRATE, {
     done: saved(onDone),
-    said: when === 'NOW' ? 'Moved.' : 'Each moves when their period ends.',
+    said: when === 'NOW' ? 'Subscribers moved.' : 'Subscribers move at the end of their periods.',
     patienceMs: OVER_ALL_USERS_MS,
   })
   const choices = versions.map(({ version, held }) => ({
     value: String(version),
-    label: `Version ${version}, held by ${held === 0 ? 'nobody' : number(held)}`,
+    label: `Version ${version} · ${units(held, 'subscriber', 'subscribers')}`,
   }))
   const loses = preview.data?.migrationPreview?.loses ?? 0
   return (
     <Stack>
       <FormAlert error={migrate.error} />
-      <Select label="Those who have" data={choices} {...form.getInputProps('from')} allowDeselect={false} />
-      <Select label="get" data={choices} {...form.getInputProps('to')} allowDeselect={false} />
+      <Select label="From version" data={choices} {...form.getInputProps('from')} allowDeselect={false} />
+      <Select label="To version" data={choices} {...form.getInputProps('to')} allowDeselect={false} />
       <Radio.Group label="When" {...form.getInputProps('when')}>
         <Stack gap="xs" mt="xs">
-          <Radio value="NOW" label="Now" description="All at once." />
+          <Radio value="NOW" label="Now" description="All subscribers at once" />
           <Radio
             value="PERIOD_END"
-            label="When their period ends"
-            description="Each at the end of their own."
+            label="At the end of the period"
+            description="Each subscriber at the end of their own period"
           />
         </Stack>
       </Radio.Group>
@@ -82,12 +82,13 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
           {({ migrationPreview }) =>
             migrationPreview && (
               <Text size="sm">
-                {number(migrationPreview.subscriptions)} will be moved. {number(migrationPreview.gains)} gain
-                access to something, {number(migrationPreview.loses)} lose access.
+                {units(migrationPreview.subscriptions, 'subscriber moves', 'subscribers move')}.{' '}
+                {number(migrationPreview.gains)} gain access to a feature, {number(migrationPreview.loses)}{' '}
+                lose access.
                 {migrationPreview.moreOverage > 0 &&
-                  ` ${number(migrationPreview.moreOverage)} go into overage, or further into it.`}
+                  ` ${number(migrationPreview.moreOverage)} have more overage.`}
                 {migrationPreview.lessOverage > 0 &&
-                  ` ${number(migrationPreview.lessOverage)} come out of overage, or have less of it.`}
+                  ` ${number(migrationPreview.lessOverage)} have less overage.`}
               </Text>
             )
           }
@@ -95,7 +96,7 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
       )}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={dialog?.close ?? onDone}>
-          Leave them
+          Cancel
         </Button>
         <Button
           loading={migrate.isPending}
@@ -103,9 +104,15 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
           onClick={() => migrate.mutate(move)}
           {...(loses > 0 && { color: 'red.9' })}
         >
-          {loses > 0 ? `Move them, though ${number(loses)} lose access` : 'Move them'}
+          {moveText(preview.data?.migrationPreview?.subscriptions, loses)}
         </Button>
       </Group>
     </Stack>
   )
+}
+
+/** "Move 2 subscribers", "Move 2 subscribers, 1 loses access" */
+function moveText(count: number | undefined, loses: number): string {
+  const what = count === undefined ? 'Move subscribers' : `Move ${units(count, 'subscriber', 'subscribers')}`
+  return loses === 0 ? what : `${what}, ${units(loses, 'loses', 'lose')} access`
 }

@@ -34,7 +34,8 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
   const { saved } = useUnsaved(form)
   const advance = useChange(ADVANCE, {
     done: saved(),
-    said: ({ advanceClock }) => `It is ${advanceClock ? dateTimeOf(advanceClock.now) : 'later'} now.`,
+    said: ({ advanceClock }) =>
+      `The test clock is at ${advanceClock ? dateTimeOf(advanceClock.now) : 'a later time'}.`,
   })
   const go = (to: string) => advance.mutate({ appId: app.id, to }, ontoFields(form))
   return (
@@ -68,7 +69,7 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
         <Group align="flex-end" gap="xs">
           <TextInput label={`Or to (${timeZone})`} type="datetime-local" {...form.getInputProps('to')} />
           <Button type="submit" variant="default" loading={advance.isPending} disabled={!may('advanceClock')}>
-            Go there
+            Move clock
           </Button>
         </Group>
       </form>

@@ -47,5 +47,5 @@ const effectsOf = ({ live, templates }: { live: number; templates: number }) => 
   ...(templates > 0
     ? [`${units(templates, 'template', 'templates')} can no longer be sold while it is archived.`]
     : []),
-  'You can bring it back at any time.',
+  'You can restore it at any time.',
 ]

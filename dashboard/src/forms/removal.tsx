@@ -46,10 +46,10 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
   const [step, setStep] = useState<Step>(null)
   const close = () => setStep(null)
   const use = useAsk(documents.use, { appId, id }, { enabled: step !== null })
-  const back = useChange(documents.archive, { said: `${name} is as it was.` })
+  const back = useChange(documents.archive, { said: `${name}: archiving undone.` })
   const archive = useChange(documents.archive, {
     done: close,
-    said: archived ? `${name} is back.` : `${name} is archived.`,
+    said: archived ? `${name} restored.` : `${name} archived.`,
     undo:
       (_, { archived }) =>
       () =>
@@ -60,7 +60,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
       close()
       props.onDeleted?.()
     },
-    said: `${name} is deleted.`,
+    said: `${name} deleted.`,
   })
   const busy = archive.isPending || remove.isPending
   const error = archive.error ?? back.error ?? remove.error
@@ -84,7 +84,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
               disabled={!mayArchive}
               onClick={() => archive.mutate({ appId, id, archived: false })}
             >
-              Bring back
+              Restore
             </Menu.Item>
           ) : (
             <Menu.Item
@@ -118,7 +118,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
           </Loaded>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close} data-autofocus>
-              Keep
+              Cancel
             </Button>
             <Button
               loading={busy}
@@ -139,15 +139,13 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
               return (
                 <>
                   {refusal === null ? (
-                    <Text size="sm">
-                      Nothing refers to this {what}. It will be gone for good; this cannot be undone.
-                    </Text>
+                    <Text size="sm">Nothing refers to this {what}. This cannot be undone.</Text>
                   ) : (
                     <Note tone="warn">{refusal}.</Note>
                   )}
                   <Group justify="flex-end" gap="xs">
                     <Button variant="default" onClick={close} data-autofocus>
-                      Keep
+                      Cancel
                     </Button>
                     {refusal === null && (
                       <Button color="red.9" loading={busy} onClick={() => remove.mutate({ appId, id })}>

@@ -30,10 +30,10 @@ interface RemoveOverrideProps {
 export function RemoveOverride({ appId, userId, override, name }: RemoveOverrideProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const restore = useChange(RESTORE, { said: 'The override is back.' })
+  const restore = useChange(RESTORE, { said: 'Override restored.' })
   const remove = useChange(REMOVE, {
     done: close,
-    said: 'Override removed. The packages apply again.',
+    said: 'Override removed. The limits of the plan apply again.',
     undo: () => () => restore.mutate({ appId, input: { ...override, userId } }),
   })
   return (

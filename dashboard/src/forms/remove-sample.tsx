@@ -23,7 +23,7 @@ export function RemoveSample({ appId, onDone }: { appId: string; onDone: () => v
     said: ({ removeSample }) =>
       removeSample?.kept.length
         ? `The sample is gone, except for what you have come to use: ${removeSample.kept.join(', ')}.`
-        : 'The sample is gone.',
+        : 'Sample deleted.',
     done: onDone,
   })
   const { mutate } = count
@@ -47,11 +47,11 @@ export function RemoveSample({ appId, onDone }: { appId: string; onDone: () => v
       <Text size="sm">
         {found?.kept.length
           ? `These stay, because your own things use them: ${found.kept.join(', ')}.`
-          : 'Your own things stay.'}
+          : 'Everything else is kept.'}
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone} data-autofocus>
-          Keep it
+          Cancel
         </Button>
         <Button
           color="red.9"

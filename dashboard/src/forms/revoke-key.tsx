@@ -46,7 +46,7 @@ export function RevokeKey({ appId, apiKey, others, onDone }: RevokeKeyProps) {
       </List>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone} data-autofocus>
-          Keep it
+          Cancel
         </Button>
         <Button
           color="red.9"

@@ -26,7 +26,7 @@ export function RevokeTokenKey({ appId, id, onDone }: RevokeTokenKeyProps) {
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone} data-autofocus>
-          Keep it
+          Cancel
         </Button>
         <Button color="red.9" loading={revoke.isPending} onClick={() => revoke.mutate({ appId, id })}>
           Revoke the token key

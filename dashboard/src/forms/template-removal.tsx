@@ -44,5 +44,5 @@ const effectsOf = ({ links }: { links: number }) => [
   ...(links > 0
     ? [`${units(links, 'link created from it still works', 'links created from it still work')}.`]
     : []),
-  'You can bring it back at any time.',
+  'You can restore it at any time.',
 ]

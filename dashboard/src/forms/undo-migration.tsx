@@ -33,7 +33,7 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
   const asked = useAsk(MIGRATION, { appId, id }, { enabled: opened, patienceMs: OVER_ALL_USERS_MS })
   const undo = useChange(UNDO, {
     done: close,
-    said: `Everyone is back on version ${fromVersion}.`,
+    said: `Move undone. All subscribers are on version ${fromVersion} again.`,
     patienceMs: OVER_ALL_USERS_MS,
   })
   return (
@@ -54,15 +54,15 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
             {({ migration }) =>
               migration && (
                 <Text size="sm">
-                  {number(migration.moved)} of {number(migration.subscriptions)} have been moved. They get
-                  version {fromVersion} back, and nobody else is moved.
+                  {number(migration.moved)} of {number(migration.subscriptions)} subscribers have been moved.
+                  They return to version {fromVersion}; the others are not moved.
                 </Text>
               )
             }
           </Loaded>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              Leave it
+              Cancel
             </Button>
             <Button loading={undo.isPending} onClick={() => undo.mutate({ appId, id })}>
               Undo the move

@@ -76,7 +76,7 @@ function Archived({ app, at, onOpen }: Pick<AppCardProps, 'app' | 'onOpen'> & { 
           loading={archive.isPending}
           onClick={() => archive.mutate({ appId: app.id, archived: false })}
         >
-          Bring back
+          Restore
         </Button>
         <Button variant="default" size="xs" disabled={!may('deleteApp')} onClick={() => onOpen('delete')}>
           Delete

@@ -64,13 +64,13 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
     void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const [returning, setReturning] = useState<Price | null>(null)
-  const back = useChange(ARCHIVE, { said: 'The price is as it was.' })
+  const back = useChange(ARCHIVE, { said: 'Undone.' })
   const archive = useChange(ARCHIVE, {
     done: () => setReturning(null),
     said: ({ archivePrice }) =>
       archivePrice?.archivedAt
-        ? 'Price archived. Existing subscribers keep paying it; new links use another.'
-        : 'The price is back.',
+        ? 'Price archived. Current subscribers keep it; new payment links use another.'
+        : 'Price restored.',
     undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })
   return (
@@ -173,7 +173,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                           size="compact-sm"
                           variant="default"
                           disabled={!may('archivePrice')}
-                          aria-label={`${price.archivedAt === null ? 'Archive' : 'Bring back'} ${priceText(price)}`}
+                          aria-label={`${price.archivedAt === null ? 'Archive' : 'Restore'} ${priceText(price)}`}
                           onClick={() =>
                             price.archivedAt === null
                               ? archive.mutate({
@@ -185,7 +185,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                               : setReturning(price)
                           }
                         >
-                          {price.archivedAt === null ? 'Archive' : 'Bring back'}
+                          {price.archivedAt === null ? 'Archive' : 'Restore'}
                         </Button>
                       ),
                     },
@@ -203,13 +203,13 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 onDone={close}
               />
             </FormDialog>
-            <Dialog opened={returning !== null} onClose={() => setReturning(null)} title="Bring a price back">
+            <Dialog opened={returning !== null} onClose={() => setReturning(null)} title="Restore a price">
               {returning !== null && (
                 <ConfirmPrice
                   shown={priceText(returning)}
                   provider={returning.provider}
                   livemode={livemodeOf(returning.provider)}
-                  submit="Bring back"
+                  submit="Restore"
                   busy={archive.isPending}
                   onBack={() => setReturning(null)}
                   onConfirm={() => {

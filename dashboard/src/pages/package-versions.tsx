@@ -31,7 +31,7 @@ interface PackageVersionsProps {
   features: readonly CatalogueFeature[]
 }
 
-const FOR = { ALL: 'everyone', NEW_ONLY: 'new customers', AT_PERIOD_END: 'each at the period’s end' }
+const FOR = { ALL: 'All subscribers', NEW_ONLY: 'New subscribers', AT_PERIOD_END: 'All, at period end' }
 
 /** What each version granted, who has it, and how people were moved. */
 export function PackageVersions({ appId, packageId, features }: PackageVersionsProps) {
@@ -52,7 +52,9 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
           <Stack gap="xl">
             <Stack gap="sm">
               <Group justify="space-between">
-                <Text c="dimmed">Publishing creates a version. Every subscriber is on one of them.</Text>
+                <Text c="dimmed">
+                  Each publication creates a version. Every subscriber is on one version.
+                </Text>
                 <Button
                   variant="default"
                   disabled={!may('migrateSubscriptions') || packageVersions.versions.length < 2}
@@ -68,12 +70,12 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                 columns={[
                   { label: 'Version', cell: ({ version }) => number(version) },
                   {
-                    label: 'Held by',
+                    label: 'Subscribers',
                     right: true,
-                    cell: ({ held }) => (held === 0 ? <Tag>nobody</Tag> : number(held)),
+                    cell: ({ held }) => number(held),
                   },
-                  { label: 'Grants', wide: true, cell: contentOf },
-                  { label: 'Published for', cell: (v) => (v.for === null ? 'everyone' : FOR[v.for]) },
+                  { label: 'Limits', wide: true, cell: contentOf },
+                  { label: 'Published for', cell: (v) => (v.for === null ? FOR.ALL : FOR[v.for]) },
                   {
                     label: 'Published',
                     wide: true,
@@ -92,13 +94,13 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                   columns={[
                     {
                       label: 'Move',
-                      cell: ({ fromVersion, toVersion }) => `from version ${fromVersion} to ${toVersion}`,
+                      cell: ({ fromVersion, toVersion }) => `Version ${fromVersion} → ${toVersion}`,
                     },
                     {
                       label: 'When',
-                      cell: ({ when }) => (when === 'NOW' ? 'at once' : 'each at the period’s end'),
+                      cell: ({ when }) => (when === 'NOW' ? 'Immediately' : 'At period end'),
                     },
-                    { label: 'Decided', wide: true, cell: ({ at }) => <When at={at} time /> },
+                    { label: 'Created', wide: true, cell: ({ at }) => <When at={at} time /> },
                     {
                       label: 'Undo',
                       hiddenLabel: true,
@@ -107,7 +109,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                         migration.undoneAt === null ? (
                           <UndoMigration appId={appId} migration={migration} />
                         ) : (
-                          <Tag>undone</Tag>
+                          <Tag>Undone</Tag>
                         ),
                     },
                   ]}

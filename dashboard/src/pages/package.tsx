@@ -57,7 +57,7 @@ export function PackagePage() {
     await asked.refetch()
     setFilled(filled + 1)
   }
-  const restore = useChange(RESTORE, { said: 'The draft is back.', done: reload })
+  const restore = useChange(RESTORE, { said: 'Draft restored.', done: reload })
   const [losing, setLosing] = useState(false)
   const discard = useChange(DISCARD, {
     said: 'Draft discarded.',

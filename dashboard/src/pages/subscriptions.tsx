@@ -34,7 +34,7 @@ export function SubscriptionsPage() {
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
     void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   return (
-    <Page title="Subscriptions" about="Who has which package, and what happens next.">
+    <Page title="Subscriptions" about="Subscriptions of your users to plans and add-ons.">
       <FormAlert error={asked.error} />
       <Stack gap="sm">
         <ListTools>
@@ -44,8 +44,8 @@ export function SubscriptionsPage() {
             onSearch={(text) => set({ user: text === '' ? undefined : text })}
           />
           <Select
-            aria-label="Package"
-            placeholder="All packages"
+            aria-label="Plan or add-on"
+            placeholder="Any plan or add-on"
             w={180}
             clearable
             searchable

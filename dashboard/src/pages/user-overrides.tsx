@@ -51,8 +51,8 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
           <>
             {overrides.length === 0 ? (
               <Empty title="No overrides" action={make}>
-                An override changes what this user gets of one feature, whatever their packages grant: a
-                higher limit for a while, for example, or a feature they would not have.
+                An override changes the limit of one feature for this user, regardless of the plan: a higher
+                limit until a date, for example, or access to a feature.
               </Empty>
             ) : (
               <Stack>

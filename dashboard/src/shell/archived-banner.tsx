@@ -14,7 +14,7 @@ export function ArchivedBanner() {
       <IconArchive size={16} aria-hidden />
       <span>{app.name} is archived: it takes nothing new.</span>
       <AnchorLink to="/apps" search={{ show: 'archived' }} c="inherit" size="sm" underline="always">
-        Bring it back
+        Restore it
       </AnchorLink>
     </div>
   )

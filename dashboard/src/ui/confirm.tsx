@@ -26,7 +26,7 @@ export function Confirm({ opened, title, children, submit, busy, error, onConfir
         </Text>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            Keep
+            Cancel
           </Button>
           <Button color="red.9" loading={busy} onClick={onConfirm}>
             {submit}

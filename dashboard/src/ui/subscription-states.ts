@@ -3,7 +3,7 @@ export const SUBSCRIPTION_STATES = [
   { value: 'LIVE', label: 'Live' },
   { value: 'ACTIVE', label: 'Active' },
   { value: 'RENEWING', label: 'Renewing' },
-  { value: 'TRIAL', label: 'In trial' },
+  { value: 'TRIAL', label: 'Trial' },
   { value: 'CHANGING', label: 'Change scheduled' },
   { value: 'ENDING', label: 'Ending' },
   { value: 'PAST_DUE', label: 'Past due' },

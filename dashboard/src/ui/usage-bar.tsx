@@ -18,7 +18,7 @@ export function UsageBar({ label, used, budget, overageEnabled, labels }: UsageB
   const part = budget === null ? 0 : budget === 0 ? 1 : used / budget
   const tone = part >= 1 ? (overageEnabled ? 'warn' : 'bad') : part >= CLOSE ? 'warn' : 'plain'
   const amount = (value: number) => units(value, labels?.unitLabel, labels?.unitLabelPlural)
-  const text = budget === null ? `${amount(used)}, no limit` : `${number(used)} of ${amount(budget)}`
+  const text = budget === null ? `${amount(used)}, unlimited` : `${number(used)} of ${amount(budget)}`
   return (
     <div>
       <Group justify="space-between" gap="xs" mb="xxs">

@@ -36,7 +36,7 @@ export const LATE_JOBS: Job[] = [
       await button('More for the package Early bird').click()
       await page.getByRole('menuitem', { name: 'Archive' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Archive', exact: true }).click()
-      await page.getByText('Early bird is archived.').waitFor()
+      await page.getByText('Early bird archived.').waitFor()
       await idle()
       const { packages } = await admin.data('{ packages { id archived } }')
       expect(packages).toContainEqual({ id: 'old', archived: true })

@@ -74,11 +74,11 @@ describe('spec §4 queries rule 2: the reason', () => {
 
   it.each([
     [metered(100), 40, 1, 'Within budget: 40 of 100 used.'],
-    [metered(100), 99, 2, 'Limit exceeded: 99 of 100 used, 2 requested.'],
+    [metered(100), 99, 2, 'Limit reached: 99 of 100 used; 2 more requested.'],
     [metered(100, true), 99, 2, '99 of 100 used, 2 requested; overage is enabled.'],
     [metered(null), 7, 1, 'The feature is unlimited.'],
     [byOverride(metered(100)), 40, 1, 'Within budget: 40 of 100 used (override).'],
-    [byOverride(metered(100)), 99, 2, 'Limit exceeded: 99 of 100 used (override), 2 requested.'],
+    [byOverride(metered(100)), 99, 2, 'Limit reached: 99 of 100 used (override); 2 more requested.'],
     [byOverride(metered(null)), 7, 1, 'The feature is unlimited (override).'],
     [{ kind: 'binary', byOverride: false } as const, 0, 1, "The user's package includes this feature."],
     [{ kind: 'binary', byOverride: true } as const, 0, 1, 'An override grants this feature to the user.'],

@@ -80,10 +80,13 @@ export function decideAccess(entitlement: UserEntitlement, used: number, delta: 
       consumption,
     }
   }
-  const over = `${used} of ${budget} used${byOverride ? ' (override)' : ''}, ${delta} requested`
-  return allowance.overageEnabled
-    ? { access: true, reason: `${over}; overage is enabled.`, reasonCode: 'OVERAGE', consumption }
-    : { access: false, reason: `Limit exceeded: ${over}.`, reasonCode: 'LIMIT_EXCEEDED', consumption }
+  const over = `${used} of ${budget} used${byOverride ? ' (override)' : ''}`
+  if (allowance.overageEnabled) {
+    const reason = `${over}, ${delta} requested; overage is enabled.`
+    return { access: true, reason, reasonCode: 'OVERAGE', consumption }
+  }
+  const reason = `Limit reached: ${over}; ${delta} more requested.`
+  return { access: false, reason, reasonCode: 'LIMIT_EXCEEDED', consumption }
 }
 
 export function fits(allowance: Allowance, used: number, delta: number): boolean {

@@ -58,7 +58,7 @@ describe('spec §4 mutations rules 4 and 5: recordUsage', () => {
   })
 
   it.each([
-    [metered(100), 99, 'ADD', 2, 'Limit exceeded: 99 of 100 used, 2 requested.'],
+    [metered(100), 99, 'ADD', 2, 'Limit reached: 99 of 100 used; 2 more requested.'],
     [metered(100), 5, 'ADD', -6, 'Cannot revert 6: only 5 used in this period.'],
     [metered(100), 5, 'SET', -1, 'Usage cannot be set below zero.'],
     [metered(null), MAX, 'ADD', 1, 'Usage cannot exceed 9007199254740991.'],

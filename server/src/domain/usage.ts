@@ -66,7 +66,7 @@ export function applyUsage(
     }
     if (after > MAX_COUNT) return `Usage cannot exceed ${MAX_COUNT}.`
     if (action === 'ADD' && delta >= 0 && !allowance.overageEnabled && !fits(allowance, used, delta)) {
-      return `Limit exceeded: ${used} of ${allowance.budget} used, ${delta} requested.`
+      return `Limit reached: ${used} of ${allowance.budget} used; ${delta} more requested.`
     }
     return null
   }

@@ -136,7 +136,7 @@ export const userMutations = {
       answered: [
         '"recorded":true',
         '"recorded":false',
-        '"reason":"Limit exceeded: 2 of 20 used, 999 requested."',
+        '"reason":"Limit reached: 2 of 20 used; 999 more requested."',
       ],
       meanwhile: ({ user }) =>
         `recordUsage(input: { userId: "${user}", featureId: "calls", delta: -2 }) { recorded }`,

@@ -136,7 +136,7 @@ describe('gap: what each mode does', () => {
     await tell('audit')
     expect(told).toEqual([
       'Within budget: 0 of 3 used (override).',
-      'Limit exceeded: 0 of 3 used (override), 4 requested.',
+      'Limit reached: 0 of 3 used (override); 4 more requested.',
       'The feature is unlimited (override).',
       'An override grants this feature to the user.',
       'An override denies this feature to the user.',
@@ -244,7 +244,7 @@ describe('gap: when an override applies', () => {
     expect(await remove('call')).toEqual({ mode: 'REPLACE', limit: 50 })
     expect(await check('call')).toMatchObject({
       reasonCode: 'LIMIT_EXCEEDED',
-      reason: 'Limit exceeded: 20 of 10 used, 1 requested.',
+      reason: 'Limit reached: 20 of 10 used; 1 more requested.',
     })
     expect(await remove('call')).toBeNull()
     expect(await list()).toEqual([])

@@ -41,7 +41,7 @@ describe('an anchor that moves', () => {
     expect((await app.showUsage()).current).toEqual([midnight(row.start), midnight(row.end), 3])
     await app.use(7)
     expect(await app.reasonCode()).toBe('LIMIT_EXCEEDED')
-    await expect(app.use(1)).rejects.toThrow('Limit exceeded')
+    await expect(app.use(1)).rejects.toThrow('Limit reached')
     // And where it was counted before, it still stands.
     await moveAnchor(midnight('2091-03-10'))
     expect((await app.showUsage()).current).toEqual([midnight('2091-03-10'), midnight('2091-04-10'), 4])
