@@ -18,6 +18,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
   it('has a price typed in its own currency, and shown as customers see it before it is live', async () => {
     const { page, open } = visit
     await open('/apps/default/packages/extra?tab=prices')
+    await page.getByText('No prices yet').waitFor()
     await page.getByRole('button', { name: 'Add price' }).click()
     const dialog = page.getByRole('dialog')
     const currency = dialog.getByRole('combobox', { name: 'Currency' })
@@ -73,8 +74,26 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await dialog.getByRole('combobox', { name: 'Packages' }).click()
     await page.getByRole('option', { name: 'Basic' }).click()
     await page.keyboard.press('Tab')
+    // Named by what customers pay, not by ids, and chosen for good.
+    expect(await dialog.getByRole('combobox', { name: 'Price of Basic' }).inputValue()).toBe(
+      '$12.00 per month',
+    )
     await dialog.getByRole('button', { name: 'Create template' }).click()
     await page.getByText('Ready, Sandbox').waitFor()
+    const yearly =
+      'createPrice(appId: "default", packageId: "basic", input: {amount: 12000, currency: "usd", interval: "year"}) { id }'
+    await dashboard.server.dashboard.data(`mutation { ${yearly} }`)
+    const { billingTemplates } = await dashboard.server.dashboard.data(
+      '{ billingTemplates(appId: "default") { prices { amount } } }',
+    )
+    expect(billingTemplates).toEqual([{ prices: [{ amount: 1_200 }] }])
+    await open('/apps/default/packages/basic?tab=prices')
+    const prices = page.getByRole('table', { name: 'Prices' }).getByRole('row')
+    await prices.filter({ hasText: '$120.00 per year' }).getByText('Default').waitFor()
+    expect(await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').count()).toBe(0)
+    await page.getByRole('button', { name: 'Archive $120.00 per year' }).click()
+    await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').waitFor()
+    await open('/apps/default/billing')
 
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('eve')

@@ -1,9 +1,9 @@
-import { Checkbox, MultiSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Checkbox, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { priceText } from '../ui/price.ts'
+import { priceText, providerName } from '../ui/price.ts'
 import { FormActions } from './form-actions.tsx'
 import { NameInput } from './name-input.tsx'
 import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
@@ -21,6 +21,14 @@ const CREATE = graphql(`
   }
 `)
 
+type Price = ResultOf<typeof CHOICES>['prices'][number]
+
+/** "$29.00 per month"; with the provider where there are several. */
+function labelOf(price: Price, all: readonly Price[]): string {
+  const several = new Set(all.map(({ provider }) => provider)).size > 1
+  return several ? `${priceText(price)} · ${providerName(price.provider)}` : priceText(price)
+}
+
 export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => void }) {
   const asked = useAsk(CHOICES, { appId })
   const choices = asked.data
@@ -29,7 +37,8 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
       name: '',
       id: '',
       packageIds: [] as string[],
-      priceIds: [] as string[],
+      /** the chosen price of each package, by its id; without an entry the newest one */
+      prices: {} as Record<string, string>,
       trialDays: '' as number | '',
       trialNeedsCard: true,
       promotionCodes: false,
@@ -41,13 +50,14 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
     },
   })
   const { saved } = useUnsaved(form)
-  const create = useChange(CREATE, { done: saved(onDone), said: 'Template created. Try its link.' })
-  const save = form.onSubmit(({ priceIds, trialDays, ...input }) =>
+  const create = useChange(CREATE, { done: saved(onDone), said: 'Template created.' })
+  const save = form.onSubmit(({ prices: _, trialDays, ...input }) =>
     create.mutate(
       {
         appId,
         input: {
           ...input,
+          // Always by name: a price that is added later then changes nothing here.
           ...(priceIds.length > 0 && { priceIds }),
           ...(typeof trialDays === 'number' && { trialDays }),
         },
@@ -55,7 +65,12 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
       ontoFields(form),
     ),
   )
-  const prices = choices?.prices.filter(({ packageId }) => form.values.packageIds.includes(packageId)) ?? []
+  const sold = form.values.packageIds.map((packageId) => {
+    const prices = choices?.prices.filter((price) => price.packageId === packageId) ?? []
+    const chosen = prices.find(({ id }) => id === form.values.prices[packageId]) ?? prices.at(-1)
+    return { packageId, prices, chosen, name: choices?.packages.find(({ id }) => id === packageId)?.name }
+  })
+  const priceIds = sold.flatMap(({ chosen }) => chosen?.id ?? [])
   return (
     <form noValidate onSubmit={save}>
       <Stack>
@@ -64,22 +79,31 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
         <TextInput label="Id" description="Your code passes it as templateId" {...form.getInputProps('id')} />
         <MultiSelect
           label="Packages"
-          description="A base plan with add-ons, or add-ons alone for users who have a plan"
+          description="A plan with add-ons, or add-ons alone for users who have a plan"
           data={(choices?.packages ?? [])
             .filter(({ archived }) => !archived)
             .map(({ id, name }) => ({ value: id, label: name }))}
           searchable
           {...form.getInputProps('packageIds')}
         />
-        <MultiSelect
-          label="Prices"
-          description="Leave empty to use each package's newest price"
-          data={prices.map((price) => ({ value: price.id, label: `${priceText(price)} (${price.id})` }))}
-          {...form.getInputProps('priceIds')}
-        />
+        {sold.map(({ packageId, name, prices, chosen }) => (
+          <Select
+            key={packageId}
+            label={`Price of ${name ?? packageId}`}
+            placeholder="No price yet"
+            description={prices.length === 0 ? 'Add a price to the package to sell it' : undefined}
+            disabled={prices.length === 0}
+            data={prices.map((price) => ({ value: price.id, label: labelOf(price, prices) }))}
+            value={chosen?.id ?? null}
+            onChange={(id) =>
+              id !== null && form.setFieldValue('prices', { ...form.values.prices, [packageId]: id })
+            }
+            allowDeselect={false}
+          />
+        ))}
         <NumberInput
           label="Free trial, in days"
-          description="Leave empty to charge right away. Nobody can try the same package twice."
+          description="Leave empty to charge immediately. A user can try a plan once."
           allowDecimal={false}
           allowNegative={false}
           {...form.getInputProps('trialDays')}

@@ -12,6 +12,7 @@ import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { Empty } from '../ui/empty.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -78,14 +79,15 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
       {({ prices, providerAccounts }) => {
         const shown = listed(prices, { ...(show && { show }), ...(order && { order }) })
         const page = slice(shown, after)
+        const newest = prices.findLast(({ archivedAt }) => archivedAt === null)
         const livemodeOf = (name: string) =>
           providerAccounts.find(({ provider }) => provider === name)?.livemode ?? null
         return (
           <Stack align="stretch">
             <Group justify="space-between">
               <Text c="dimmed" maw={560}>
-                A price belongs to the package and a billing provider. Payment links ask for the newest one
-                that is not archived, unless their template names another.
+                What customers pay. A template without a price of its own uses the default: the newest price
+                in use.
               </Text>
               <Group gap="xs">
                 {providerAccounts
@@ -112,7 +114,18 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
               </Group>
             </Group>
             <FormAlert error={archive.error ?? back.error} />
-            {prices.length > 0 && (
+            {prices.length === 0 ? (
+              <Empty
+                title="No prices yet"
+                action={
+                  <Button variant="default" onClick={open} disabled={!may('createPrice')}>
+                    Add the first price
+                  </Button>
+                }
+              >
+                Without a price, users can be subscribed here or by the API, but not by a payment link.
+              </Empty>
+            ) : (
               <>
                 <ListTools>
                   <OrderSelect
@@ -144,9 +157,16 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                     {
                       label: 'Price',
                       cell: (price) => (
-                        <Text size="sm" fw={600}>
-                          {priceText(price)}
-                        </Text>
+                        <Group gap="xs">
+                          <Text size="sm" fw={600}>
+                            {priceText(price)}
+                          </Text>
+                          {price.id === newest?.id && price.provider === newest.provider && (
+                            <Tag tone="accent" title="Used by templates without a price of their own">
+                              Default
+                            </Tag>
+                          )}
+                        </Group>
                       ),
                     },
                     { label: 'Provider', cell: ({ provider }) => providerName(provider) },
