@@ -178,7 +178,7 @@ describe('gap: unsaved changes', () => {
       title: 'Move subscribers to another version',
       path: '/apps/default/packages/versioned?tab=versions',
       button: 'Move subscribers',
-      choose: (dialog: Locator) => dialog.getByText('When their period ends').click(),
+      choose: (dialog: Locator) => dialog.getByText('At the end of the period', { exact: true }).click(),
     },
   ])('are asked about in “$title”', async ({ title, path, button, choose }) => {
     const { page, open, problems } = visit
@@ -317,7 +317,7 @@ describe('gap: removing an app in the dashboard', () => {
     await page.getByText('Archived', { exact: true }).click()
     await card.getByRole('link', { name: 'Trial run' }).click()
     await page.getByText('Trial run is archived: it takes nothing new.').waitFor()
-    await page.getByRole('link', { name: 'Bring it back' }).click()
+    await page.getByRole('link', { name: 'Restore it' }).click()
     await card.getByRole('button', { name: 'Delete' }).click()
     const deleting = page.getByRole('dialog', { name: 'Delete Trial run permanently' })
     const sure = deleting.getByRole('button', { name: 'Delete permanently' })
