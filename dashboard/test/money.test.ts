@@ -73,7 +73,7 @@ describe('gap: money, from the dashboard', () => {
       'mutation { archivePackage(appId: "acme", id: "demo-business") { id } }',
     )
     await dialog.getByRole('button', { name: 'Change now' }).click()
-    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('alert').filter({ hasText: 'archived' }).waitFor()
     await dialog.getByRole('combobox', { name: 'New plan' }).click()
     await page.getByRole('option', { name: 'Free' }).click()
     await dialog.getByText(/^Due today: \$0\.00\. Next invoice on /).waitFor()
@@ -97,7 +97,7 @@ describe('gap: money, from the dashboard', () => {
     await page.getByLabel('From').fill('2020-01-01')
     await page.getByLabel('To').fill('2020-01-07')
     await page.getByText('No provider has charged a subscription in this period.').waitFor()
-    await page.getByRole('region', { name: 'Churn' }).getByText('Not available').waitFor()
+    await page.getByRole('region', { name: 'Churn' }).getByText('Not available', { exact: true }).waitFor()
     expect(problems).toEqual([])
   })
 })

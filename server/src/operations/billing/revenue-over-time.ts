@@ -66,8 +66,8 @@ export async function revenueOverTime(call: Call, from: string, to: string): Pro
   const days = daysOf(from, to)
   const before = previousOf(days)
   const { now } = await requireApp(service.pool, appId)
-  // Scheduled starts and ends are not counted before their time.
-  const span = { from: before.from, to: Math.min(days.to, now) }
+  // Scheduled starts and ends are not counted before their time; what happens now is.
+  const span = { from: before.from, to: Math.min(days.to, now + 1) }
   return readAnyApp(service.pool, async (tx) => {
     const recurring = await recurringChanges(tx, appId, span)
     const paid = await paidPerDay(tx, appId, span)
