@@ -31,7 +31,7 @@ describe('check', () => {
     })
     expect(await run('check', 'ann', 'calls', '--delta', '13')).toEqual({
       code: 2,
-      stdout: 'Access denied: Limit exceeded: 3 of 15 used, 13 requested.\nUsed 3 of 15.\n',
+      stdout: 'Access denied: Limit reached: 3 of 15 used; 13 more requested.\nUsed 3 of 15.\n',
       stderr: '',
     })
     expect(await run('check', 'ann', 'storage')).toMatchObject({

@@ -218,7 +218,7 @@ describe('the README, from the first line', () => {
       { data: { canUseFeature: { access: true, reason: expect.any(String) } } },
     ])
     expect(output.slice(output.lastIndexOf('}\n') + 2)).toBe(
-      'Recorded.\nUsed 3 of 3.\nAccess denied: Limit exceeded: 3 of 3 used, 1 requested.\nUsed 3 of 3.\nexit code 2\n',
+      'Recorded.\nUsed 3 of 3.\nAccess denied: Limit reached: 3 of 3 used; 1 more requested.\nUsed 3 of 3.\nexit code 2\n',
     )
   })
 })
