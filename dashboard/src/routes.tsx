@@ -270,6 +270,12 @@ export const graphiql = createRoute({
   path: 'graphiql',
   component: lazyPage(() => import('./pages/graphiql.tsx'), 'GraphiqlPage'),
 })
+export const rest = createRoute({
+  getParentRoute: () => app,
+  path: 'rest',
+  validateSearch: (search) => text(search, 'route', 'search'),
+  component: lazyPage(() => import('./pages/rest.tsx'), 'RestPage'),
+})
 export const audit = createRoute({
   getParentRoute: () => app,
   path: 'audit',

@@ -57,6 +57,7 @@ const SHOWN: Record<string, string[]> = {
     'feature id',
   ],
   [at('graphiql')]: [],
+  [at('rest')]: [],
   [at('audit')]: ['package id', 'template id'],
   '/apps': ['app name'],
   '/apps?copyTo=other&copyFrom=default': ['feature name', 'package name'],

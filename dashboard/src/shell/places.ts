@@ -11,6 +11,7 @@ import {
   IconKey,
   IconPuzzle,
   IconReceipt,
+  IconRoute,
   IconUpload,
   IconUser,
   IconUsers,
@@ -56,6 +57,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
       { label: 'Playground', to: '/apps/$app/playground', icon: IconFlask, words: 'explain check access' },
       { label: 'API keys', to: '/apps/$app/keys', icon: IconKey, words: 'secret rotate' },
       { label: 'GraphiQL', to: '/apps/$app/graphiql', icon: IconCode, words: 'graphql query' },
+      { label: 'REST', to: '/apps/$app/rest', icon: IconRoute, words: 'openapi routes http curl' },
     ],
   },
   {

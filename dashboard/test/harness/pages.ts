@@ -38,6 +38,7 @@ export const INSIDE = [
   '/apps/default/keys',
   '/apps/default/playground?user=ada&feature=calls',
   '/apps/default/graphiql',
+  '/apps/default/rest?route=changeSubscription',
   '/apps/default/audit',
   '/apps',
   '/apps?show=archived',

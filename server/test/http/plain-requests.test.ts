@@ -156,6 +156,23 @@ describe('the service', () => {
     expect(short).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r\n/)
   })
 
+  const JSON_TYPE = 'Content-Type: application/json\r\n'
+  it.each([
+    ['a check', '/v1/check', '{"userId":"u1","featureId":"x"}', JSON_TYPE, 200],
+    ['a created user', '/v1/users', '{"id":"größe"}', `${JSON_TYPE}Idempotency-Key: 1\r\n`, 201],
+    ['a refused value', '/v1/usage/batch', '{"events":1}', JSON_TYPE, 400],
+    ['no type', '/v1/check', '{}', '', 415],
+  ] as const)('gap: plain requests: answers %s of REST as it does through node:http', async (...row) => {
+    const [, path, body, headers, status] = row
+    const request = post(body, { path, headers })
+    expect(readPlainHead(Buffer.from(request))).toMatchObject({ path })
+    const [short] = await send([request], 1)
+    const [long] = await send([odd(request)], 1)
+    const essence = (answer?: string) => alike(answer).replace(/"requestId":"[^"]+"/, '')
+    expect(essence(short)).toBe(essence(long))
+    expect(short).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
+
   it('gap: plain requests: sends a long list in chunks, as it does through node:http', async () => {
     const request = post(JSON.stringify({ query: '{ users { id } }' }))
     const [short = ''] = await send([request], 1)

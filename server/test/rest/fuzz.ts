@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RestOperation } from '../../src/rest/operation.ts'
 import { restOperations } from '../../src/rest/operations.ts'
+import { inDays } from '../examples/example.ts'
 import { furnishWorld } from '../examples/world.ts'
 import { named } from '../harness/many.ts'
 import { type RestAnswer, RestClient } from '../harness/rest.ts'
@@ -53,7 +54,7 @@ const KNOWN: Record<string, readonly string[]> = {
   feature: ['calls', 'seats', 'storage', 'export', ...named('f', 5)],
   package: ['plan', 'rival', 'draft', ...named('a', 5)],
   template: ['plan'],
-  time: ['2030-01-01T00:00:00.000Z', '2031-01-01', '2999-12-31T23:59:59Z', 'tomorrow'],
+  time: [inDays(20), inDays(40), inDays(60), '2999-12-31T23:59:59Z', 'tomorrow'],
   url: ['https://shop.example/x', 'http://localhost:1', 'javascript:1'],
   status: ['DRAFT', 'PUBLISHED'],
 }
