@@ -136,8 +136,10 @@ function Terms({ appId, subscription }: { appId: string; subscription: Subscript
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} component="section" aria-label="Terms">
       <Term label={p.isAddon ? 'Add-on' : 'Plan'}>
-        <PackageLink appId={appId} id={p.id} name={p.name} /> version {packageVersion}
-        {packageVersion !== p.publishedVersion && ` of ${p.publishedVersion}`}
+        <PackageLink appId={appId} id={p.id} name={p.name} />
+        <Text size="xs" c="dimmed">
+          {`Version ${packageVersion}${packageVersion === p.publishedVersion ? '' : ` of ${p.publishedVersion}`}`}
+        </Text>
       </Term>
       <Term label="Price">
         {price ? priceText(price) : billing ? 'Unknown' : 'Not billed'}
@@ -153,12 +155,11 @@ function Terms({ appId, subscription }: { appId: string; subscription: Subscript
       <Term label="Provider">
         {billing ? providerName(billing.provider) : 'None'}
         {link && (
-          <>
-            {' · '}
+          <div>
             <Anchor href={link} target="_blank" rel="noreferrer" size="sm">
               Open in {providerName(billing?.provider ?? '')}
             </Anchor>
-          </>
+          </div>
         )}
         {billing?.paidUntil && (
           <Text size="xs" c="dimmed">
