@@ -20,7 +20,7 @@ import { checkAgainstServer } from './check.mjs'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const DIST = join(ROOT, 'dist')
-const ENTRIES = ['node', 'browser', 'react', 'openfeature/server', 'openfeature/web']
+const ENTRIES = ['node', 'browser', 'react', 'openfeature/server', 'openfeature/web', 'webhooks']
 
 const isWanted = () => !process.argv.includes('--if-stale') || isStale()
 

@@ -60,6 +60,7 @@ export const SIDEBAR: Group[] = [
       { text: 'Dashboard API', page: 'reference/dashboard-api.md' },
       { text: 'SDK', page: 'sdk.md' },
       { text: 'Events', page: 'events.md' },
+      { text: 'Webhooks', page: 'webhooks.md' },
       { text: 'Command line', page: 'cli.md' },
       { text: 'Errors', page: 'reference/errors.md' },
       { text: 'Limits', page: 'reference/limits.md' },

@@ -30,6 +30,8 @@ import {
   subscriptions,
   user,
   users,
+  webhook,
+  webhooks,
 } from './routes.tsx'
 import { parseSearch, stringifySearch } from './search.ts'
 import { PageFailed } from './shell/page-failed.tsx'
@@ -61,6 +63,8 @@ const tree = root.addChildren([
       revenue,
       billing,
       keys,
+      webhooks,
+      webhook,
       playground,
       graphiql,
       rest,

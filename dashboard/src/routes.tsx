@@ -259,6 +259,22 @@ export const keys = createRoute({
   }),
   component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
 })
+export const webhooks = createRoute({
+  getParentRoute: () => app,
+  path: 'webhooks',
+  validateSearch: (search) => text(search, 'make'),
+  component: lazyPage(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+})
+export const webhook = createRoute({
+  getParentRoute: () => app,
+  path: 'webhooks/$id',
+  params: OF_ID,
+  validateSearch: (search) => ({
+    ...choice(search, 'state', ['PENDING', 'SUCCEEDED', 'FAILED']),
+    ...text(search, 'after', 'edit', 'delivery'),
+  }),
+  component: lazyPage(() => import('./pages/webhook.tsx'), 'WebhookPage'),
+})
 export const playground = createRoute({
   getParentRoute: () => app,
   path: 'playground',
@@ -282,7 +298,7 @@ export const audit = createRoute({
   validateSearch: (search) => ({
     ...text(search, 'after', 'who', 'what', 'subject', 'from', 'to'),
     ...choice(search, 'of', ['app', 'all']),
-    ...choice(search, 'by', ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR']),
+    ...choice(search, 'by', ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR', 'SERVICE']),
   }),
   component: lazyPage(() => import('./pages/audit.tsx'), 'AuditPage'),
 })

@@ -108,8 +108,23 @@ CreateUserInput = TypedDict(
     },
     total=False,
 )
+CreateWebhookEndpointInput = TypedDict(
+    "CreateWebhookEndpointInput",
+    {
+        "description": "Optional[str]",
+        "types": "Optional[List[str]]",
+        "url": "str",
+    },
+    total=False,
+)
 DeletedUser = TypedDict(
     "DeletedUser",
+    {
+        "id": "str",
+    },
+)
+DeletedWebhookEndpoint = TypedDict(
+    "DeletedWebhookEndpoint",
     {
         "id": "str",
     },
@@ -136,6 +151,7 @@ Event = TypedDict(
     "Event",
     {
         "at": "str",
+        "cursor": "str",
         "data": "Dict[str, Any]",
         "id": "str",
         "sequence": "int",
@@ -310,6 +326,13 @@ RecordedUsage = TypedDict(
         "recorded": "bool",
     },
 )
+ResentEvents = TypedDict(
+    "ResentEvents",
+    {
+        "more": "bool",
+        "resent": "int",
+    },
+)
 ResetPeriod = Literal["DAY", "HOUR", "MONTH", "NEVER", "WEEK", "YEAR"]
 ScheduledChange = TypedDict(
     "ScheduledChange",
@@ -352,6 +375,14 @@ SubscriptionLink = TypedDict(
     },
 )
 SubscriptionStatus = Literal["ACTIVE", "CANCELLED"]
+TestEvent = TypedDict(
+    "TestEvent",
+    {
+        "at": "str",
+        "id": "str",
+        "type": "str",
+    },
+)
 UpdateFeatureInput = TypedDict(
     "UpdateFeatureInput",
     {
@@ -379,6 +410,16 @@ UpdateUserInput = TypedDict(
     },
     total=False,
 )
+UpdateWebhookEndpointInput = TypedDict(
+    "UpdateWebhookEndpointInput",
+    {
+        "description": "Optional[str]",
+        "enabled": "Optional[bool]",
+        "types": "Optional[List[str]]",
+        "url": "Optional[str]",
+    },
+    total=False,
+)
 UsageAction = Literal["ADD", "SET"]
 UsagePeriod = TypedDict(
     "UsagePeriod",
@@ -396,6 +437,55 @@ User = TypedDict(
         "id": "str",
         "metadata": "Dict[str, Any]",
         "name": "Optional[str]",
+    },
+)
+WebhookAttempt = TypedDict(
+    "WebhookAttempt",
+    {
+        "at": "str",
+        "body": "str",
+        "durationMs": "int",
+        "error": "Optional[str]",
+        "status": "Optional[int]",
+    },
+)
+WebhookDelivery = TypedDict(
+    "WebhookDelivery",
+    {
+        "attemptCount": "int",
+        "attempts": "List[WebhookAttempt]",
+        "body": "Optional[str]",
+        "createdAt": "str",
+        "eventId": "str",
+        "id": "str",
+        "nextAttemptAt": "Optional[str]",
+        "state": "WebhookDeliveryState",
+        "type": "str",
+    },
+)
+WebhookDeliveryState = Literal["FAILED", "PENDING", "SUCCEEDED"]
+WebhookDisabledReason = Literal["FAILING", "GONE"]
+WebhookEndpoint = TypedDict(
+    "WebhookEndpoint",
+    {
+        "createdAt": "str",
+        "description": "Optional[str]",
+        "disabledAt": "Optional[str]",
+        "disabledReason": "Optional[WebhookDisabledReason]",
+        "enabled": "bool",
+        "failingSince": "Optional[str]",
+        "id": "str",
+        "previousSecretUntil": "Optional[str]",
+        "types": "List[str]",
+        "url": "str",
+    },
+)
+WebhookEndpointWithSecret = TypedDict(
+    "WebhookEndpointWithSecret",
+    {
+        "endpoint": "WebhookEndpoint",
+        "id": "str",
+        "secret": "str",
     },
 )
 
@@ -965,6 +1055,149 @@ class Tollgate:
             {"after": after, "first": first, "types": types, "userId": user_id},
             None,
             None,
+        )
+
+    def webhook_endpoints(
+        self,
+    ) -> Dict[str, Any]:
+        """Webhook endpoints of the app, oldest first."""
+        return self._send(
+            "GET",
+            "/v1/webhook-endpoints",
+            {},
+            None,
+            None,
+        )
+
+    def create_webhook_endpoint(
+        self,
+        *,
+        url: str,
+        description: Union[Optional[str], _Omitted] = OMITTED,
+        types: Union[Optional[List[str]], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> WebhookEndpointWithSecret:
+        """Creates a webhook endpoint. It receives events from now on, signed as defined by Standard Webhooks."""
+        return self._send(
+            "POST",
+            "/v1/webhook-endpoints",
+            {},
+            {"description": description, "types": types, "url": url},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def update_webhook_endpoint(
+        self,
+        *,
+        id: str,
+        description: Union[Optional[str], _Omitted] = OMITTED,
+        enabled: Union[Optional[bool], _Omitted] = OMITTED,
+        types: Union[Optional[List[str]], _Omitted] = OMITTED,
+        url: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> WebhookEndpoint:
+        """Changes a webhook endpoint, or enables or disables it."""
+        return self._send(
+            "PATCH",
+            f"/v1/webhook-endpoints/{_encoded(id)}",
+            {},
+            {"description": description, "enabled": enabled, "types": types, "url": url},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def delete_webhook_endpoint(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> DeletedWebhookEndpoint:
+        """Deletes a webhook endpoint with its deliveries."""
+        return self._send(
+            "DELETE",
+            f"/v1/webhook-endpoints/{_encoded(id)}",
+            {},
+            None,
+            request_key or str(uuid.uuid4()),
+        )
+
+    def rotate_webhook_secret(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> WebhookEndpointWithSecret:
+        """Replaces the signing secret of a webhook endpoint. For 24 hours, deliveries carry the signatures of both secrets."""
+        return self._send(
+            "POST",
+            f"/v1/webhook-endpoints/{_encoded(id)}/rotate-secret",
+            {},
+            {},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def send_test_event(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> TestEvent:
+        """Sends an event of type `webhook.test` to one webhook endpoint."""
+        return self._send(
+            "POST",
+            f"/v1/webhook-endpoints/{_encoded(id)}/test",
+            {},
+            {},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def webhook_deliveries(
+        self,
+        *,
+        id: str,
+        after: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        state: Union[WebhookDeliveryState, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """Deliveries to a webhook endpoint, newest first."""
+        return self._send(
+            "GET",
+            f"/v1/webhook-endpoints/{_encoded(id)}/deliveries",
+            {"after": after, "first": first, "state": state},
+            None,
+            None,
+        )
+
+    def resend_events(
+        self,
+        *,
+        id: str,
+        event_ids: List[str],
+        request_key: Optional[str] = None,
+    ) -> ResentEvents:
+        """Sends events to a webhook endpoint again, or for the first time if it did not exist when they happened. At most 100 per call."""
+        return self._send(
+            "POST",
+            f"/v1/webhook-endpoints/{_encoded(id)}/resend",
+            {},
+            {"eventIds": event_ids},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def resend_failed_events(
+        self,
+        *,
+        id: str,
+        from: Union[Optional[str], _Omitted] = OMITTED,
+        to: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> ResentEvents:
+        """Sends all events again whose delivery to a webhook endpoint failed, oldest first. At most 10,000 per call."""
+        return self._send(
+            "POST",
+            f"/v1/webhook-endpoints/{_encoded(id)}/resend-failed",
+            {},
+            {"from": from, "to": to},
+            request_key or str(uuid.uuid4()),
         )
 
     def generate_subscription_link(

@@ -9,6 +9,7 @@ export const REQUIRED_FIELDS: Record<string, string> = {
   CreatePackageInput: '$id: String! $name: String!',
   CreateUserInput: '$id: String!',
   OverrideInput: '$userId: String! $featureId: String! $mode: OverrideMode!',
+  CreateWebhookEndpointInput: '$url: String!',
   CreateUsageEventInput: '$userId: String! $featureId: String! $delta: SafeInt!',
 }
 

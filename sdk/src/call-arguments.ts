@@ -1,4 +1,4 @@
-import type { ChangeTime, EventType, PackageStatus } from './types.ts'
+import type { ChangeTime, EventType, PackageStatus, WebhookDeliveryState } from './types.ts'
 
 /** Identifies one object. */
 export interface ById {
@@ -132,6 +132,36 @@ export interface MigrateArguments {
   when?: ChangeTime | undefined
   /** Whether to return the counts without moving anything. @default false */
   dryRun?: boolean | undefined
+}
+
+/** Identifies a webhook endpoint. */
+export interface ByEndpoint {
+  /** ID of the webhook endpoint. */
+  endpointId: string
+}
+
+/** Arguments of `webhookDeliveries`. */
+export interface DeliveriesArguments extends ByEndpoint {
+  /** Only deliveries in this state. @default all */
+  state?: WebhookDeliveryState | undefined
+  /** Maximum number of items, at most 100. @default 50 */
+  first?: number | undefined
+  /** The `next` value of the previous page. @default the first page */
+  after?: string | undefined
+}
+
+/** Arguments of `resendEvents`. */
+export interface ResendArguments extends ByEndpoint {
+  /** IDs of the events, at most 100. */
+  eventIds: readonly string[]
+}
+
+/** Arguments of `resendFailedEvents`. */
+export interface ResendFailedArguments extends ByEndpoint {
+  /** Only deliveries created at this time (ISO 8601) or later. @default all */
+  from?: string | undefined
+  /** Only deliveries created before this time (ISO 8601). @default all */
+  to?: string | undefined
 }
 
 /** Arguments of an update. */

@@ -8,6 +8,8 @@ import {
   REVERSALS,
   SUBSCRIPTION,
   USAGE_PERIOD,
+  WEBHOOK_DELIVERIES,
+  WEBHOOK_ENDPOINT,
 } from './selections.ts'
 
 const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
@@ -46,11 +48,17 @@ export const DOCUMENTS = {
   }`,
   events: `query events($after: String, $types: [String!], $userId: String, $first: Int) {
     events(after: $after, types: $types, userId: $userId, first: $first) {
-      nodes { id type at userId sequence data } next
+      nodes { id type at userId sequence cursor data } next
     }
   }`,
   overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
   migration: `query migration($id: String!) { migration(id: $id) { ${MIGRATION} } }`,
+  webhookEndpoints: `query webhookEndpoints { webhookEndpoints { ${WEBHOOK_ENDPOINT} } }`,
+  webhookDeliveries: `query webhookDeliveries(
+    $endpointId: String!, $state: WebhookDeliveryState, $first: Int, $after: String
+  ) {
+    webhookDeliveries(endpointId: $endpointId, state: $state, first: $first, after: $after) { ${WEBHOOK_DELIVERIES} }
+  }`,
   createFeature: `mutation createFeature($input: CreateFeatureInput!) {
     createFeature(input: $input) { ${FEATURE} }
   }`,
@@ -110,6 +118,23 @@ export const DOCUMENTS = {
   }`,
   recordUsages: `mutation recordUsages($inputs: [CreateUsageEventInput!]!) {
     recordUsages(inputs: $inputs) { ${RECORDED} }
+  }`,
+  createWebhookEndpoint: `mutation createWebhookEndpoint($input: CreateWebhookEndpointInput!) {
+    createWebhookEndpoint(input: $input) { id secret endpoint { ${WEBHOOK_ENDPOINT} } }
+  }`,
+  updateWebhookEndpoint: `mutation updateWebhookEndpoint($id: String!, $input: UpdateWebhookEndpointInput!) {
+    updateWebhookEndpoint(id: $id, input: $input) { ${WEBHOOK_ENDPOINT} }
+  }`,
+  rotateWebhookSecret: `mutation rotateWebhookSecret($id: String!) {
+    rotateWebhookSecret(id: $id) { id secret endpoint { ${WEBHOOK_ENDPOINT} } }
+  }`,
+  deleteWebhookEndpoint: `mutation deleteWebhookEndpoint($id: String!) { deleteWebhookEndpoint(id: $id) { id } }`,
+  sendTestEvent: `mutation sendTestEvent($endpointId: String!) { sendTestEvent(endpointId: $endpointId) { id type at } }`,
+  resendEvents: `mutation resendEvents($endpointId: String!, $eventIds: [String!]!) {
+    resendEvents(endpointId: $endpointId, eventIds: $eventIds) { resent more }
+  }`,
+  resendFailedEvents: `mutation resendFailedEvents($endpointId: String!, $from: String, $to: String) {
+    resendFailedEvents(endpointId: $endpointId, from: $from, to: $to) { resent more }
   }`,
   generateUserToken: `mutation generateUserToken($userId: String!) { generateUserToken(userId: $userId) { token } }`,
 } as const

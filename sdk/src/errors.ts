@@ -18,6 +18,7 @@ export const ERROR_TABLE = {
   PRICE_NOT_FOUND: { type: 'Error', status: 404 },
   TEMPLATE_NOT_FOUND: { type: 'Error', status: 404 },
   NOTICE_NOT_FOUND: { type: 'Error', status: 404 },
+  WEBHOOK_ENDPOINT_NOT_FOUND: { type: 'Error', status: 404 },
   BILLING_PROVIDER_ERROR: { type: 'Error', status: 502 },
   SUBSCRIPTION_LINK_ERROR: { type: 'SubscriptionLinkError', status: 400 },
   GRAPHQL_PARSE_FAILED: { type: 'Error', status: 400 },

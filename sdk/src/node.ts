@@ -17,6 +17,7 @@ export {
   TollgateError,
   UserNotFoundError,
 } from './errors.ts'
+export type { EventStream } from './event-stream.ts'
 export type { CallOptions, MutationOptions, SignalOption, TollgateOptions } from './options.ts'
 export type { CacheOptions, Fallback, FallbackPolicy } from './outage/checks.ts'
 export type { KeyedEvent } from './outage/queue-store.ts'
@@ -24,3 +25,10 @@ export type { QueueOptions } from './outage/usage-queue.ts'
 export type { PageSize } from './pages.ts'
 export { Tollgate } from './tollgate.ts'
 export type * from './types.ts'
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookProblem,
+  WebhookVerificationError,
+} from './webhook.ts'

@@ -7,6 +7,10 @@ export const REVERSALS =
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
 export const MIGRATION =
   'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'
+export const WEBHOOK_ENDPOINT =
+  'id url types description enabled disabledReason disabledAt failingSince previousSecretUntil createdAt'
+export const WEBHOOK_DELIVERIES =
+  'nodes { id eventId type state attemptCount nextAttemptAt attempts { at durationMs status error body } body createdAt } next'
 export const CONSUMPTION = 'consumption { budget used overageEnabled }'
 export const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
 export const USAGE_PERIOD = `periodStart periodEnd ${CONSUMPTION}`

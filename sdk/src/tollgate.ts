@@ -3,6 +3,7 @@ import { BackendTransport } from './backend-transport.ts'
 import type * as A from './call-arguments.ts'
 import { Calls, listOf, newKey, oneOf } from './calls.ts'
 import { type CallError, mayHaveHappened } from './errors.ts'
+import { EventStream } from './event-stream.ts'
 import type { CallOptions, MutationOptions, TollgateOptions } from './options.ts'
 import { Checks } from './outage/checks.ts'
 import { Usage } from './outage/usage.ts'
@@ -159,13 +160,18 @@ export class Tollgate {
   }
 
   /**
-   * Returns events in the order of their publication, one page at a time. Store `next` and pass it as `after` to continue.
+   * Returns events in the order of their publication. Iterate over the result for all events after `after`, and then those
+   * that happen; or await it for one page. Store the `cursor` of an event and pass it as `after` to resume after it.
    *
    * @example
-   * const { data, error } = await tollgate.events({ after: cursor, types: ['subscription.ended'] })
+   * for await (const event of tollgate.events({ after: stored, types: ['subscription.ended'] })) {
+   *   await handle(event)
+   *   stored = event.cursor
+   * }
    */
-  events(args: A.EventsArguments = {}, options?: CallOptions): Promise<T.Result<T.EventPage>> {
-    return this.#calls.call('events', args, options)
+  events(args: A.EventsArguments = {}, options?: CallOptions): EventStream {
+    const read = (some: A.EventsArguments) => this.#calls.call<T.EventPage>('events', some, options)
+    return new EventStream(args, read, options?.signal)
   }
 
   /** Returns a subscription, or the error `SUBSCRIPTION_NOT_FOUND`. */
@@ -387,6 +393,69 @@ export class Tollgate {
     const events = inputs.map((input, i) => this.#usage.withKey(input, key && `${key}:${i}`))
     const send = () => this.#calls.call<T.RecordedUsage[]>('recordUsages', { inputs: events }, options)
     return this.#usage.record(events, options?.signal, send)
+  }
+
+  /** Returns the webhook endpoints of the app, oldest first. */
+  webhookEndpoints(options?: CallOptions): Promise<T.Result<T.WebhookEndpoint[]>> {
+    return this.#calls.call('webhookEndpoints', {}, options)
+  }
+
+  /** Creates a webhook endpoint. It receives events from now on, which `verifyWebhook` verifies with the `secret`. */
+  createWebhookEndpoint(
+    input: T.CreateWebhookEndpointInput,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.WebhookEndpointWithSecret>> {
+    return this.#calls.call('createWebhookEndpoint', { input }, options)
+  }
+
+  /** Updates the fields of a webhook endpoint that are present in `input`. */
+  updateWebhookEndpoint(
+    args: A.Update<T.UpdateWebhookEndpointInput>,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.WebhookEndpoint>> {
+    return this.#calls.call('updateWebhookEndpoint', args, options)
+  }
+
+  /** Replaces the signing secret of a webhook endpoint. The previous secret signs as well for 24 hours. */
+  rotateWebhookSecret(
+    args: A.ById,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.WebhookEndpointWithSecret>> {
+    return this.#calls.call('rotateWebhookSecret', args, options)
+  }
+
+  /** Deletes a webhook endpoint with its deliveries. */
+  deleteWebhookEndpoint(
+    args: A.ById,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.DeletedWebhookEndpoint>> {
+    return this.#calls.call('deleteWebhookEndpoint', args, options)
+  }
+
+  /** Sends an event of type `webhook.test` to one webhook endpoint. */
+  sendTestEvent(args: A.ByEndpoint, options?: MutationOptions): Promise<T.Result<T.TestEvent>> {
+    return this.#calls.call('sendTestEvent', args, options)
+  }
+
+  /** Returns deliveries to a webhook endpoint, newest first, with their attempts. */
+  webhookDeliveries(
+    args: A.DeliveriesArguments,
+    options?: CallOptions,
+  ): Promise<T.Result<T.WebhookDeliveries>> {
+    return this.#calls.call('webhookDeliveries', args, options)
+  }
+
+  /** Sends events to a webhook endpoint again, or for the first time if it did not exist when they happened. */
+  resendEvents(args: A.ResendArguments, options?: MutationOptions): Promise<T.Result<T.ResentEvents>> {
+    return this.#calls.call('resendEvents', args, options)
+  }
+
+  /** Sends all events again whose delivery to a webhook endpoint failed, oldest first, at most 10,000 per call. */
+  resendFailedEvents(
+    args: A.ResendFailedArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.ResentEvents>> {
+    return this.#calls.call('resendFailedEvents', args, options)
   }
 
   /** Generates a token for `TollgateClient` in the user's browser, valid for one hour. */

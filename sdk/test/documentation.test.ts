@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { run, SDK } from './support/packed.ts'
 
-const ENTRIES = ['node', 'browser', 'react', 'openfeature/server', 'openfeature/web']
+const ENTRIES = ['node', 'browser', 'react', 'openfeature/server', 'openfeature/web', 'webhooks']
 const TYPES = join(SDK, 'dist/esm')
 
 let checker: ts.TypeChecker

@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { furnish } from '../../server/test/harness/furnished.ts'
-import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import {
+  API_KEY,
+  MASTER_KEY_SETTINGS,
+  startTestServer,
+  type TestServer,
+} from '../../server/test/harness/server.ts'
 import { shared } from '../../server/test/harness/shared.ts'
 import { DOCUMENTS } from '../src/documents.ts'
 import { type Result, Tollgate } from '../src/node.ts'
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let tollgate: Tollgate
 beforeAll(async () => {
   await furnish(server)
@@ -84,6 +89,19 @@ const OVERRIDE = {
   expiresAt: '2100-01-01T00:00:00.000Z',
   reason: 'a big customer',
 }
+// No name under .invalid exists, so nothing is sent.
+const ENDPOINT = {
+  id: TEXT,
+  url: 'https://sdk.invalid/hooks',
+  types: ['user.deleted'],
+  description: null,
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  previousSecretUntil: null,
+  createdAt: TIME,
+}
 const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 
 const subscribed = (userId: string, to: unknown) => ({
@@ -114,7 +132,7 @@ const check = (featureId: string, reasonCode: string, consumption: unknown, acce
   source: 'service',
 })
 
-type Row = [operation: string, call: (client: Tollgate) => Promise<Result<unknown>>, data: unknown]
+type Row = [operation: string, call: (client: Tollgate) => PromiseLike<Result<unknown>>, data: unknown]
 
 const QUERIES: Row[] = [
   [
@@ -380,7 +398,61 @@ const MUTATIONS: Row[] = [
     { token: expect.stringMatching(/^ey[\w-]+\.[\w-]+\.[\w-]+$/) },
   ],
   ['deleteUser', (t) => t.deleteUser({ id: 'eva' }), { id: 'eva' }],
+  [
+    'createWebhookEndpoint',
+    async (t) => {
+      const made = await t.createWebhookEndpoint({ url: ENDPOINT.url, types: ['user.deleted'] })
+      endpointId = made.data?.id ?? ''
+      return made
+    },
+    { id: TEXT, secret: expect.stringMatching(/^whsec_/), endpoint: ENDPOINT },
+  ],
+  [
+    'updateWebhookEndpoint',
+    (t) => t.updateWebhookEndpoint({ id: endpointId, input: { description: 'CRM' } }),
+    { ...ENDPOINT, description: 'CRM' },
+  ],
+  [
+    'rotateWebhookSecret',
+    (t) => t.rotateWebhookSecret({ id: endpointId }),
+    {
+      id: TEXT,
+      secret: expect.stringMatching(/^whsec_/),
+      endpoint: { ...ENDPOINT, description: 'CRM', previousSecretUntil: TIME },
+    },
+  ],
+  [
+    'sendTestEvent',
+    async (t) => {
+      const event = await t.sendTestEvent({ endpointId })
+      eventId = event.data?.id ?? ''
+      return event
+    },
+    { id: expect.stringMatching(/^evt_/), type: 'webhook.test', at: TIME },
+  ],
+  ['resendEvents', (t) => t.resendEvents({ endpointId, eventIds: [eventId] }), { resent: 1, more: false }],
+  ['resendFailedEvents', (t) => t.resendFailedEvents({ endpointId }), { resent: 0, more: false }],
+  [
+    'webhookDeliveries',
+    (t) => t.webhookDeliveries({ endpointId, first: 1 }),
+    {
+      nodes: [
+        expect.objectContaining({
+          eventId: expect.stringMatching(/^evt_/),
+          type: 'webhook.test',
+          state: 'PENDING',
+        }),
+      ],
+      next: null,
+    },
+  ],
+  ['webhookEndpoints', (t) => t.webhookEndpoints(), [expect.objectContaining({ url: ENDPOINT.url })]],
+  ['deleteWebhookEndpoint', (t) => t.deleteWebhookEndpoint({ id: endpointId }), { id: TEXT }],
 ]
+
+// Made by the rows above, one after the other.
+let endpointId = ''
+let eventId = ''
 
 describe('spec §4: every operation', () => {
   it('every operation has its row here', () => {

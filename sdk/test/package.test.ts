@@ -28,6 +28,7 @@ const ENTRIES: Record<string, string[]> = {
   react: ['Gate', 'TollgateProvider'],
   'openfeature/server': ['TollgateServerProvider'],
   'openfeature/web': ['TollgateWebProvider'],
+  webhooks: ['verifyWebhook'],
 }
 const imports = (as: 'ESM' | 'CJS'): string =>
   Object.entries(ENTRIES)

@@ -22,6 +22,7 @@ import { Outages } from './operations/upkeep/outages.ts'
 import { startPruning } from './operations/upkeep/prune.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usage/activity.ts'
 import { UsagePaths } from './operations/usage/hot-paths.ts'
+import { Deliverer } from './operations/webhooks/deliverer.ts'
 import type { Config } from './settings/config.ts'
 import { startBackground } from './start/background.ts'
 import { cannotListen, localUrlOf, urlOf } from './start/port.ts'
@@ -109,6 +110,10 @@ export async function startService(
         publicUrl,
         ownUrl: () => ownUrl,
       },
+      webhooks: {
+        sealingKey: await secretNamed(pool, keyring, 'webhook-endpoints'),
+        allowPrivate: config.webhookAllowPrivate,
+      },
       clock: clocks.wall,
       monotonic,
       keyring,
@@ -136,6 +141,7 @@ export async function startService(
 
     const stopBackground = startBackground(service, jobs, listener)
     const stopPublishing = startPublishing(service, jobs)
+    const deliverer = new Deliverer(service)
     const stopPruning = startPruning(service, config.retention)
     // Once for all processes.
     const isFirst = (cluster.worker?.id ?? 1) === 1
@@ -153,6 +159,7 @@ export async function startService(
     const ending = {
       'background jobs': stopBackground,
       'publishing of events': stopPublishing,
+      'webhook deliveries': () => deliverer.stop(),
       'index and ledger maintenance': stopMaintenance,
       'pruning of old records': stopPruning,
       'saving the last counts': lastCounts,

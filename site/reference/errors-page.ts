@@ -20,6 +20,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   PRICE_NOT_FOUND: 'No price has this id (dashboard).',
   TEMPLATE_NOT_FOUND: 'No billing template has this id (dashboard).',
   NOTICE_NOT_FOUND: 'No webhook event of a billing provider has this id (dashboard).',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'No webhook endpoint has this id.',
   BILLING_PROVIDER_ERROR:
     'The billing provider rejected the request or did not answer. The message contains its reason.',
   SUBSCRIPTION_LINK_ERROR:

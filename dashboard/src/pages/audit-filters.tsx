@@ -8,7 +8,7 @@ import { SearchInput } from '../ui/search-input.tsx'
 
 /** What is in the address. Days are the reader's. */
 export interface AuditSearch {
-  by?: 'MEMBER' | 'API_KEY' | 'PROVIDER' | 'VISITOR'
+  by?: 'MEMBER' | 'API_KEY' | 'PROVIDER' | 'VISITOR' | 'SERVICE'
   who?: string
   what?: string
   subject?: string
@@ -29,6 +29,7 @@ const KINDS = [
   { value: 'API_KEY', label: 'API keys' },
   { value: 'PROVIDER', label: 'Billing providers' },
   { value: 'VISITOR', label: 'Failed sign-ins' },
+  { value: 'SERVICE', label: 'Tollgate' },
 ] as const
 
 /** "createFeature" is "Create feature". */

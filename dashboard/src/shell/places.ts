@@ -15,6 +15,7 @@ import {
   IconUpload,
   IconUser,
   IconUsers,
+  IconWebhook,
   type TablerIcon,
 } from '@tabler/icons-react'
 
@@ -56,6 +57,12 @@ export const PLACES: { title: string; places: Place[] }[] = [
     places: [
       { label: 'Playground', to: '/apps/$app/playground', icon: IconFlask, words: 'explain check access' },
       { label: 'API keys', to: '/apps/$app/keys', icon: IconKey, words: 'secret rotate' },
+      {
+        label: 'Webhooks',
+        to: '/apps/$app/webhooks',
+        icon: IconWebhook,
+        words: 'events endpoints deliveries signing secret',
+      },
       { label: 'GraphiQL', to: '/apps/$app/graphiql', icon: IconCode, words: 'graphql query' },
       { label: 'REST', to: '/apps/$app/rest', icon: IconRoute, words: 'openapi routes http curl' },
     ],
@@ -108,6 +115,13 @@ export const ACTIONS: { label: string; mutation: string; to: string; search?: ob
     to: '/apps/$app/keys',
     search: { make: '1' },
     words: 'create add secret',
+  },
+  {
+    label: 'New webhook endpoint',
+    mutation: 'createWebhookEndpoint',
+    to: '/apps/$app/webhooks',
+    search: { make: '1' },
+    words: 'create add events',
   },
   { label: 'New app', mutation: 'createApp', to: '/apps', search: { make: '1' }, words: 'create add' },
   {

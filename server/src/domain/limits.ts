@@ -221,3 +221,26 @@ export const MAX_FANOUT_USERS = 200
 export const MAX_CELLS = 64
 /** Wait for another server to complete what was committed here. */
 export const MAX_PREPARED_WAIT_MS = 1_000
+
+/** Per app. Every event is matched with all of them. */
+export const MAX_WEBHOOK_ENDPOINTS = 32
+/** For one delivery, from DNS to the response. */
+export const WEBHOOK_TIMEOUT_MS = 15_000
+/** Of a response to a delivery. At a longer one, the connection is closed. */
+export const MAX_WEBHOOK_RESPONSE_BYTES = 16 * 1024
+/** Of a response in the delivery log. */
+export const MAX_LOGGED_RESPONSE_CHARACTERS = 1_024
+/** Concurrent deliveries to one endpoint per process, so that a slow one takes a small part of all. */
+export const MAX_DELIVERIES_PER_ENDPOINT = 8
+/** Concurrent deliveries per process. */
+export const MAX_DELIVERIES_UNDER_WAY = 128
+/** Attempts in the log of one delivery, resends included. The oldest are dropped first. */
+export const MAX_LOGGED_ATTEMPTS = 20
+/** Deliveries on a page. Each one contains its event and its attempts. */
+export const MAX_DELIVERIES = 100
+/** Events per call of `resendEvents`. */
+export const MAX_RESENT_EVENTS = 100
+/** Deliveries per call of `resendFailedEvents`, which is one transaction. */
+export const MAX_RESENT_FAILED = 10_000
+/** How long the previous signing secret of a webhook endpoint signs as well. */
+export const WEBHOOK_SECRET_OVERLAP_HOURS = 24

@@ -81,6 +81,25 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
 
   events: { method: 'GET', path: '/v1/events', page: 'nodes' },
 
+  webhookEndpoints: { method: 'GET', path: '/v1/webhook-endpoints' },
+  createWebhookEndpoint: { method: 'POST', path: '/v1/webhook-endpoints', creates: true },
+  updateWebhookEndpoint: { method: 'PATCH', path: '/v1/webhook-endpoints/{id}' },
+  deleteWebhookEndpoint: { method: 'DELETE', path: '/v1/webhook-endpoints/{id}' },
+  rotateWebhookSecret: { method: 'POST', path: '/v1/webhook-endpoints/{id}/rotate-secret' },
+  sendTestEvent: { method: 'POST', path: '/v1/webhook-endpoints/{id}/test', names: { id: 'endpointId' } },
+  webhookDeliveries: {
+    method: 'GET',
+    path: '/v1/webhook-endpoints/{id}/deliveries',
+    names: { id: 'endpointId' },
+    page: 'nodes',
+  },
+  resendEvents: { method: 'POST', path: '/v1/webhook-endpoints/{id}/resend', names: { id: 'endpointId' } },
+  resendFailedEvents: {
+    method: 'POST',
+    path: '/v1/webhook-endpoints/{id}/resend-failed',
+    names: { id: 'endpointId' },
+  },
+
   generateSubscriptionLink: { method: 'POST', path: '/v1/payment-links', creates: true },
   generateUserToken: { method: 'POST', path: '/v1/user-tokens', creates: true },
 }

@@ -56,6 +56,8 @@ export interface Config {
   ledger: LedgerSettings
   /** null: no traces */
   telemetry: TelemetrySettings | null
+  /** whether webhook endpoints may be in private networks, and without TLS */
+  webhookAllowPrivate: boolean
   /** time after which a request fails */
   requestTimeoutMs: number
 }
@@ -123,6 +125,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         trustedProxies: trustedProxiesOf(set('TOLLGATE_TRUSTED_PROXIES')),
       },
     },
+    webhookAllowPrivate: switchOf(
+      'TOLLGATE_WEBHOOK_ALLOW_PRIVATE',
+      set('TOLLGATE_WEBHOOK_ALLOW_PRIVATE') ?? 'off',
+    ),
     requestTimeoutMs: numberOf('TOLLGATE_REQUEST_TIMEOUT_MS', set('TOLLGATE_REQUEST_TIMEOUT_MS'), {
       least: 500,
       most: 120_000,

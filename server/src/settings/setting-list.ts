@@ -21,6 +21,7 @@ export const SETTING_LIST: readonly (readonly [names: string, meaning: string])[
   ['TOLLGATE_DRAIN_MS', 'how long requests are accepted after SIGTERM (1000)'],
   ['TOLLGATE_GRACE_MS', 'how long running requests may take after that (10000)'],
   ['TOLLGATE_MAX_CONNECTIONS', 'concurrent client connections per process'],
+  ['TOLLGATE_WEBHOOK_ALLOW_PRIVATE', 'on allows webhook endpoints in private networks (off)'],
   ['TOLLGATE_PLAIN_HTTP', 'off serves everything through node:http (on)'],
   ['TOLLGATE_STALLED_READER_MS', 'how long a client may stop reading its response (30000)'],
   ['TOLLGATE_RATE_LIMIT_KEY', 'requests per second per API key (off)'],

@@ -7,7 +7,7 @@ import { MUTATION_EXAMPLES } from '../examples/examples.ts'
 import { newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { withConnection } from '../harness/database.ts'
-import { adminClient, createApp, startTestServer } from '../harness/server.ts'
+import { adminClient, createApp, MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 // Two apps, `left` and `right`, use the same ids for different things, and every text of an app contains its name: an
@@ -15,7 +15,7 @@ import { shared } from '../harness/shared.ts'
 
 type Side = 'left' | 'right'
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let worlds: Record<Side, World>
 beforeAll(async () => {
   worlds = { left: await newWorld('left', 11, 1000), right: await newWorld('right', 22, 2000) }

@@ -3,7 +3,7 @@ import * as limits from '../../src/domain/limits.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { createApp, MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { billingBounds } from './billing.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 import { collectionBounds } from './collections.ts'
@@ -19,6 +19,7 @@ import { requestBounds } from './requests.ts'
 import { retryBounds } from './retries.ts'
 import { usageBounds } from './usage.ts'
 import { valueBounds } from './values.ts'
+import { webhookBounds } from './webhooks.ts'
 
 const BOUNDS: Bound[] = [
   ...requestBounds,
@@ -35,13 +36,14 @@ const BOUNDS: Bound[] = [
   ...collectionBounds,
   ...retryBounds,
   ...eventBounds,
+  ...webhookBounds,
 ]
 
 let world: World
 beforeAll(async () => {
   let [ids, now] = [0, Date.now()]
   world = {
-    ...(await startTestServer()),
+    ...(await startTestServer({ env: MASTER_KEY_SETTINGS })),
     fresh: () => `id-${++ids}`,
     clocked: await startTestServer({ clocks: { wall: () => now } }),
     turnClock: (ms) => {

@@ -13,13 +13,13 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Client, Variables } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
-import { createApp, startTestServer } from '../harness/server.ts'
+import { createApp, MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 // Invariants: with one key an effect happens once, and a repeated request gets the first answer, to the byte; with that
 // key nothing else is ever done.
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 
 async function textOf(client: Client, query: string, variables: Variables = {}): Promise<string> {
   return (await client.post(JSON.stringify({ query, variables }))).text()

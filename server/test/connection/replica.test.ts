@@ -9,7 +9,7 @@ import { newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { NetworkProxy } from '../harness/network-proxy.ts'
-import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 
 // Invariants: what was committed before a list was asked for is in it, whatever the replica does; checks and records never
 // reach the replica; a replica that lags, hangs, fails or is no standby costs a moment, not an answer.
@@ -44,7 +44,7 @@ beforeAll(async () => {
   monotonic = 0
   server = await startTestServer({
     databaseUrl: primary.url(),
-    env: { DATABASE_REPLICA_URL: standby.url() },
+    env: { ...MASTER_KEY_SETTINGS, DATABASE_REPLICA_URL: standby.url() },
     log: pino({ level: 'warn' }, { write: (line: string) => logged.push(line) }),
     clocks: { monotonic: () => performance.now() - began + monotonic },
   })

@@ -6,10 +6,12 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { type Client, type Data, dashboardClient, signedIn, type Variables } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie } from '../harness/import.ts'
-import { OWNER, startTestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, OWNER, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
-const server = shared(() => startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } }))
+const server = shared(() =>
+  startTestServer({ env: { ...MASTER_KEY_SETTINGS, TOLLGATE_TRUSTED_PROXIES: '1' } }),
+)
 let world: World
 beforeAll(async () => {
   world = await furnishWorld(server, { ...server, id: 'default' })

@@ -29,6 +29,7 @@ const QUERIES: Record<string, string[]> = {
   changePreview: MEMBERS,
   checklist: MEMBERS,
   currencies: MEMBERS,
+  eventTypes: MEMBERS,
   explain: MEMBERS,
   exportUser: MEMBERS,
   feature: MEMBERS,
@@ -86,6 +87,8 @@ const QUERIES: Record<string, string[]> = {
   userImportRows: MEMBERS,
   userImports: MEMBERS,
   users: MEMBERS,
+  webhookDeliveries: MEMBERS,
+  webhookEndpoints: MEMBERS,
 }
 
 const MUTATIONS: Record<string, string[]> = {
@@ -110,10 +113,12 @@ const MUTATIONS: Record<string, string[]> = {
   createPasswordReset: OWNERS,
   createPrice: EDITORS,
   createUser: EDITORS,
+  createWebhookEndpoint: EDITORS,
   deleteBillingTemplate: EDITORS,
   deleteFeature: EDITORS,
   deletePackage: EDITORS,
   deleteUser: EDITORS,
+  deleteWebhookEndpoint: EDITORS,
   discardPackageDraft: EDITORS,
   editPackage: EDITORS,
   extendTrial: EDITORS,
@@ -132,6 +137,8 @@ const MUTATIONS: Record<string, string[]> = {
   removeOverride: EDITORS,
   removeProviderAccount: OWNERS,
   removeSample: EDITORS,
+  resendEvents: EDITORS,
+  resendFailedEvents: EDITORS,
   archiveApp: OWNERS,
   deleteApp: OWNERS,
   renameApp: OWNERS,
@@ -142,6 +149,8 @@ const MUTATIONS: Record<string, string[]> = {
   revokeTokenKey: OWNERS,
   rotateApiKey: OWNERS,
   rotateTokenKey: OWNERS,
+  rotateWebhookSecret: EDITORS,
+  sendTestEvent: EDITORS,
   setGraceDays: EDITORS,
   setAccessAfterRefund: EDITORS,
   refundPayment: EDITORS,
@@ -163,6 +172,7 @@ const MUTATIONS: Record<string, string[]> = {
   updateFeature: EDITORS,
   updatePackage: EDITORS,
   updateUser: EDITORS,
+  updateWebhookEndpoint: EDITORS,
 }
 
 /** Not an operation of the schema: a file is posted to a path of its own. */
@@ -176,6 +186,9 @@ const CALLS = exampleCalls(dashboardSchema(), {
   appId: 'nowhere',
   to: '2030-01-01T00:00:00Z',
   origins: ['https://www.example.com'],
+  url: 'https://hooks.example.com',
+  types: ['user.created'],
+  from: '2029-01-01T00:00:00Z',
   email: 'somebody@example.com',
 }).toSorted((a, b) => LAST.indexOf(a.name) - LAST.indexOf(b.name))
 

@@ -7,6 +7,7 @@ import { homeMutations, homeQueries } from './home.ts'
 import { memberMutations, memberQueries } from './members.ts'
 import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
 import { userMutations, userQueries } from './users.ts'
+import { webhookMutations, webhookQueries } from './webhooks.ts'
 
 // An operation of the registry without an example does not compile.
 
@@ -18,6 +19,7 @@ const QUERY_EXAMPLES: QueryExamples = {
   ...userQueries,
   ...subscriptionQueries,
   ...billingQueries,
+  ...webhookQueries,
   ...eventQueries,
 }
 
@@ -29,6 +31,7 @@ export const MUTATION_EXAMPLES: MutationExamples = {
   ...userMutations,
   ...subscriptionMutations,
   ...billingMutations,
+  ...webhookMutations,
 }
 
 /** The example of every operation. */

@@ -1,4 +1,5 @@
 import type { TestApp } from '../harness/catalogue.ts'
+import { rowsOf } from '../harness/database.ts'
 import { forEach, named } from '../harness/many.ts'
 import type { TestServer } from '../harness/server.ts'
 import type { StripeStandIn } from '../stripe/stand-in.ts'
@@ -11,6 +12,10 @@ export interface World extends TestApp {
   subscription: string
   /** of those with version 2 of the plan, whom there are none of, to version 1 */
   migration: string
+  /** a webhook endpoint, for a type of event that hardly ever happens */
+  endpoint: string
+  /** one that is disabled, with a delivery */
+  quietEndpoint: string
   count: number
 }
 
@@ -101,6 +106,30 @@ export async function furnishWorld(
     stripe: stripe ?? null,
     subscription: subscribe[0].id,
     migration: migrateSubscriptions.id,
+    ...(await furnishEndpoints(server, app, text)),
     count,
   }
+}
+
+async function furnishEndpoints(
+  { databaseUrl }: World['server'],
+  { id: appId, admin }: TestApp,
+  text: string,
+): Promise<Pick<World, 'endpoint' | 'quietEndpoint'>> {
+  const { endpoint, quiet } = await admin.data(
+    `mutation ($input: CreateWebhookEndpointInput!) {
+      endpoint: createWebhookEndpoint(input: $input) { id }
+      quiet: createWebhookEndpoint(input: $input) { id }
+    }`,
+    { input: { url: 'https://world.invalid/hooks', types: ['feature.deleted'], description: text } },
+  )
+  await admin.call('updateWebhookEndpoint { id }', { id: quiet.id, input: { enabled: false } })
+  const attempt = { at: 0, durationMs: 12, status: 200, error: null, body: text }
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, state, attempts, due_at, log)
+     values ($1, $2, 'evt_' || $3, 'webhook.test', 'SUCCEEDED', 1, null, $4)`,
+    [appId, quiet.id, text, JSON.stringify([attempt])],
+  )
+  return { endpoint: endpoint.id, quietEndpoint: quiet.id }
 }

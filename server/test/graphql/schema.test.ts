@@ -38,7 +38,10 @@ describe('gap: replica: where the dashboard reads', () => {
     ...['activity', 'featureActivity', 'latestEvents', 'nearLimits'],
     // What a provider answers, or a check would.
     ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
+    // A member looks at what has just been sent.
+    ...['webhookDeliveries', 'webhookEndpoints'],
     // One of them, or few, or from memory.
+    'eventTypes',
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
     ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],
     ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],

@@ -137,7 +137,7 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           },
           resolve: (_, args, context) => overrides(queryCall(context), args.userId, args),
         }),
-      } satisfies Record<AdminQuery, unknown>
+      } satisfies Partial<Record<AdminQuery, unknown>>
     },
   })
 }

@@ -9,6 +9,7 @@ import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
 import { defineAdminQueries } from './queries.ts'
 import { defineAdminTypes } from './types.ts'
+import { defineAdminWebhooks } from './webhooks.ts'
 
 /** The Admin API, for an application's backend. */
 export const adminSchema = builtOnce(buildAdminSchema)
@@ -19,6 +20,7 @@ export function buildAdminSchema(): GraphQLSchema {
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
   defineAdminLifecycle(builder, types)
+  defineAdminWebhooks(builder)
   const schema = nullableOperations(acceptQuotedEnums(builder.toSchema()))
   wrapOperations(schema.getQueryType(), ADMIN_QUERIES, (name, _args, context: AdminContext, resolve) =>
     scoped(REQUIRED_SCOPES[name], context, resolve),

@@ -11,7 +11,7 @@ import type { DashboardTypes } from './types.ts'
 
 export function defineAudit(builder: Builder<DashboardContext>, { part }: DashboardTypes): void {
   const actorKind = builder.enumType('ActorKind', {
-    description: 'Kind of actor. VISITOR is a caller who is not signed in.',
+    description: 'Kind of actor. VISITOR is a caller who is not signed in, SERVICE is Tollgate itself.',
     values: ACTOR_KINDS,
   })
   const entry = builder.objectRef<DescribedEntry>('AuditEntry').implement({

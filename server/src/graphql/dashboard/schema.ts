@@ -22,6 +22,7 @@ import { defineTokenKeys } from './token-keys.ts'
 import { defineDashboardTypes } from './types.ts'
 import { defineUsers } from './users.ts'
 import { defineVersions } from './versions.ts'
+import { defineWebhooks } from './webhooks.ts'
 
 const AREAS = [
   defineMembers,
@@ -44,6 +45,7 @@ const AREAS = [
   defineProviders,
   defineRefunds,
   defineRevenue,
+  defineWebhooks,
 ]
 
 // Every app has these, and anyone can sign out.

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '../../domain/event.ts'
+import { cursorOf, EVENT_TYPES } from '../../domain/event.ts'
 import type { EventPage } from '../../operations/events/events.ts'
 import type { EventRow } from '../../store/events/event-log.ts'
 import type { Builder } from './builder.ts'
@@ -26,6 +26,10 @@ export function defineEventTypes<Context extends object>(builder: Builder<Contex
       sequence: t.expose('sequence', {
         type: 'SafeInt',
         description: 'Position of the event. An event with a higher sequence was published later.',
+      }),
+      cursor: t.string({
+        description: 'Cursor of the event: pass it as `after` to continue after this event.',
+        resolve: ({ sequence }) => cursorOf(sequence),
       }),
       data: t.expose('data', {
         type: 'JSON',

@@ -17,6 +17,7 @@ import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { OngoingWork } from '../upkeep/ongoing-work.ts'
 import type { Outages } from '../upkeep/outages.ts'
+import type { WebhookSettings } from '../webhooks/settings.ts'
 import type { FeatureTally, HotPaths } from './hot-paths.ts'
 
 /** Shared by all operations and created once at the start. It knows no operation. */
@@ -39,6 +40,7 @@ export interface Service {
   /** Prices by their provider's id, also read together. */
   prices: { read(ref: ProviderRef): Promise<PriceRow | null> }
   billing: BillingSettings
+  webhooks: WebhookSettings
   /** real time, for everything that does not follow an app's clock: tokens, sessions */
   clock: () => number
   monotonic: Monotonic

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from '../../store/connection/database.ts'
 import { isAnythingToPublish } from '../../store/events/due-events.ts'
 import { unpublished } from '../../store/events/outbox.ts'
+import { insertDeliveries } from '../../store/webhooks/deliveries.ts'
 import type { Service } from '../call/service.ts'
 import { publishEvents } from './publish-events.ts'
 
@@ -38,7 +39,7 @@ export function startPublishing({ log, metrics, monotonic }: Service, pool: Pool
   const round = async (): Promise<boolean> => {
     await measure()
     if (!(await isAnythingToPublish(pool))) return false
-    const done = await publishEvents(pool)
+    const done = await publishEvents(pool, { onPublished: insertDeliveries })
     return done !== null && done.rows > 0
   }
   const work = async () => {

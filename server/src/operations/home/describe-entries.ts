@@ -120,5 +120,6 @@ export function actorName({
 }: Pick<AuditRow, 'actorKind' | 'memberEmail' | 'actorName'>): string {
   if (actorKind === 'MEMBER') return memberEmail
   if (actorKind === 'API_KEY') return actorName ?? memberEmail
-  return actorKind === 'PROVIDER' ? providerNameFirst(memberEmail) : 'Somebody'
+  if (actorKind === 'PROVIDER') return providerNameFirst(memberEmail)
+  return actorKind === 'SERVICE' ? 'Tollgate' : 'Somebody'
 }

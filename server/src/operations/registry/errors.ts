@@ -45,5 +45,15 @@ export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly 
   startTrial: ['USER_NOT_FOUND', 'PACKAGE_NOT_FOUND'],
   extendTrial: ['SUBSCRIPTION_NOT_FOUND'],
 
+  webhookEndpoints: [],
+  createWebhookEndpoint: [],
+  updateWebhookEndpoint: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  rotateWebhookSecret: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  deleteWebhookEndpoint: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  sendTestEvent: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  webhookDeliveries: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  resendEvents: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+  resendFailedEvents: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+
   generateSubscriptionLink: ['USER_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
 }

@@ -8,6 +8,7 @@ import { homeMutations, homeQueries } from './home.ts'
 import { memberEvents, memberMutations, memberQueries } from './members.ts'
 import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
 import { userMutations, userQueries } from './users.ts'
+import { webhookEvents, webhookMutations, webhookQueries } from './webhooks.ts'
 
 const queries = {
   ...memberQueries,
@@ -18,6 +19,7 @@ const queries = {
   ...subscriptionQueries,
   ...billingQueries,
   ...eventQueries,
+  ...webhookQueries,
 }
 
 const mutations = {
@@ -28,6 +30,7 @@ const mutations = {
   ...userMutations,
   ...subscriptionMutations,
   ...billingMutations,
+  ...webhookMutations,
 }
 
 type QueryName = keyof typeof queries
@@ -79,5 +82,5 @@ export const SENTENCES: ReadonlyMap<string, AuditSentence> = new Map<string, Aud
     const { sentence } = MUTATIONS[name]
     return sentence === undefined ? [] : [[name, sentence] as const]
   }),
-  ...Object.entries({ ...memberEvents, ...billingEvents }),
+  ...Object.entries({ ...memberEvents, ...billingEvents, ...webhookEvents }),
 ])

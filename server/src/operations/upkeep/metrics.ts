@@ -67,6 +67,13 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly deliveries = new Counter({
+    name: 'tollgate_webhook_attempts_total',
+    help: 'Number of attempts at webhook deliveries by outcome (succeeded, retried: another attempt follows, failed).',
+    labelNames: ['outcome'] as const,
+    registers: [this.#registry],
+  })
+
   readonly cutConnections = new Counter({
     name: 'tollgate_connections_cut_total',
     help: 'Number of connections rejected at the limit, or closed because the client did not read the response (stalled).',
@@ -130,6 +137,30 @@ export class Metrics {
         this.set(pool.waitingCount)
       },
     })
+  }
+
+  /** Webhook deliveries of all processes, as measured last. */
+  watchDeliveries(backlog: { pending: number; oldestSeconds: number }): void {
+    const gauge = (name: string, help: string, value: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers: [this.#registry],
+        aggregator: 'max',
+        collect() {
+          this.set(value())
+        },
+      })
+    gauge(
+      'tollgate_webhook_deliveries_pending',
+      'Number of webhook deliveries to enabled endpoints that are due now or later.',
+      () => backlog.pending,
+    )
+    gauge(
+      'tollgate_webhook_oldest_due_seconds',
+      'Time since the oldest pending webhook delivery became due.',
+      () => backlog.oldestSeconds,
+    )
   }
 
   watchConnections(open: () => number): void {

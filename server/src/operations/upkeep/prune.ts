@@ -14,6 +14,7 @@ import {
   pruneReceipts,
   tryLockPruning,
 } from '../../store/jobs/prune.ts'
+import { pruneDeliveries } from '../../store/webhooks/prune-deliveries.ts'
 import type { Service } from '../call/service.ts'
 
 /** Retention of each kind of record in seconds; null: forever. */
@@ -46,7 +47,9 @@ const BATCH = 1_000
 const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
-type Deleted = Partial<Record<keyof Retention | 'ofDeletedApps' | 'events' | 'daysOfEvents', number>>
+type Deleted = Partial<
+  Record<keyof Retention | 'ofDeletedApps' | 'events' | 'daysOfEvents' | 'deliveries', number>
+>
 
 /**
  * Deletes expired records, and rows of deleted apps written by calls in progress, in batches. Of several concurrent
@@ -79,6 +82,7 @@ export async function prune(
   while (!stopping.aborted && (await dropOldestEventDay(pool)) !== null)
     deleted.daysOfEvents = (deleted.daysOfEvents ?? 0) + 1
   await inBatches('events', (tx) => pruneEvents(tx, batch))
+  await inBatches('deliveries', (tx) => pruneDeliveries(tx, batch))
   await inBatches('ofDeletedApps', (tx) => deleteRowsOfGoneApps(tx, batch))
   return deleted
 }

@@ -80,6 +80,8 @@ export async function appsBeingDeleted(db: HomeDb): Promise<string[]> {
 
 /** All tables of an app, each before those it refers to. */
 const CONTENT = [
+  'webhook_delivery',
+  'webhook_endpoint',
   'user_import_row',
   'user_import',
   'recent_usage',
@@ -205,6 +207,7 @@ const UNTIED = [
   'usage_ledger',
   'user_billing_id',
   'user_import_row',
+  'webhook_delivery',
 ]
 
 /** Deletes at most `most` rows of deleted apps; returns their number. */

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../domain/metadata.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { type SubjectKind, snapshotText, userOfSubject } from './snapshots.ts'
 
-/** VISITOR: not signed in. */
-export const ACTOR_KINDS = ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR'] as const
+/** VISITOR: not signed in. SERVICE: Tollgate itself. */
+export const ACTOR_KINDS = ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR', 'SERVICE'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 interface AuditEntry {
   at: number
   actorKind: ActorKind
-  /** a member's address, a key's id, a provider's name, or the account that a visitor tried */
+  /** a member's address, a key's id, a provider's name, the account that a visitor tried, or `tollgate` */
   memberEmail: string
   /** name of a key */
   actorName: string | null

@@ -68,6 +68,8 @@ const SNAPSHOTS = {
   providerAccount: `select provider, enabled, secret_key is not null as "hasKey", webhook_secret is not null as
       "hasWebhookSecret", previous_webhook_secret is not null as "hasPreviousWebhookSecret", updated_at as "updatedAt"
     from provider_account where app_id = $1 and provider = $2`,
+  webhookEndpoint: `select id, url, types, description, enabled, disabled_reason as "disabledReason",
+      previous_secret_until as "previousSecretUntil" from webhook_endpoint where app_id = $1 and id = $2`,
   // Only the operation is logged for these.
   session: null,
   token: null,
@@ -102,6 +104,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   price: 'other',
   billingTemplate: 'other',
   providerAccount: 'other',
+  webhookEndpoint: 'other',
   session: 'other',
   catalogue: 'other',
   sample: 'other',

@@ -31,7 +31,7 @@ const pruneAuditOf = (kinds: string) =>
      where (d.app_id, d.seq) = (old.app_id, old.seq)`,
   )
 
-export const pruneAudit = pruneAuditOf(`'MEMBER', 'VISITOR'`)
+export const pruneAudit = pruneAuditOf(`'MEMBER', 'VISITOR', 'SERVICE'`)
 export const pruneApiAudit = pruneAuditOf(`'API_KEY', 'PROVIDER'`)
 
 /** Pending events, and failed ones that nobody has handled, are kept. */

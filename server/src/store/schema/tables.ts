@@ -55,6 +55,8 @@ export const TABLES = [
   'user_import',
   'user_import_row',
   'users',
+  'webhook_delivery',
+  'webhook_endpoint',
 ]
 
 /** graphile-worker's tables are internal. Jobs are saved as requested, and requested again. */

@@ -1,0 +1,35 @@
+import { MAX_LOGGED_ATTEMPTS } from './limits.ts'
+import { nextAttemptIn } from './webhook-retry.ts'
+
+/** What follows from one attempt at a delivery. */
+interface DeliveryOutcome {
+  state: 'PENDING' | 'SUCCEEDED' | 'FAILED'
+  /** seconds until the next attempt; null unless pending */
+  nextIn: number | null
+  /** The receiver wants nothing more: 410 Gone. */
+  gone: boolean
+}
+
+interface Answer {
+  /** null: there was no response */
+  status: number | null
+  /** seconds; null: the receiver did not ask to wait */
+  retryAfter: number | null
+}
+
+/** After `made` attempts, this one included. Any 2xx is success; a redirect is not followed, so it is a failure. */
+export function deliveryOutcome(
+  { status, retryAfter }: Answer,
+  made: number,
+  random: number,
+): DeliveryOutcome {
+  if (status !== null && status >= 200 && status < 300)
+    return { state: 'SUCCEEDED', nextIn: null, gone: false }
+  if (status === 410) return { state: 'FAILED', nextIn: null, gone: true }
+  const nextIn = nextAttemptIn(made, random, retryAfter)
+  return { state: nextIn === null ? 'FAILED' : 'PENDING', nextIn, gone: false }
+}
+
+/** The log of a delivery with one more attempt. The oldest are dropped. */
+export const withAttempt = <Attempt>(log: readonly Attempt[], attempt: Attempt): Attempt[] =>
+  [...log, attempt].slice(-MAX_LOGGED_ATTEMPTS)
