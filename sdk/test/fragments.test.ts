@@ -65,12 +65,15 @@ function moduleOf({ section, code }: Fragment): string {
   const isPage = /browser|React/.test(section)
   for (const [name, from] of IMPORTS) {
     const bare = name.replace('type ', '')
-    if (new RegExp(`\\b${bare}\\b`).test(body) && !imported(bare)) imports.push(`import { ${name} } from '${from}'`)
+    if (new RegExp(`\\b${bare}\\b`).test(body) && !imported(bare))
+      imports.push(`import { ${name} } from '${from}'`)
   }
   if (body.includes('OpenFeature.'))
     imports.push(`import { OpenFeature } from '@openfeature/${body.includes('Web') ? 'web' : 'server'}-sdk'`)
   if (body.includes('await setTimeout(')) imports.push(`import { setTimeout } from 'node:timers/promises'`)
-  const client = isPage ? `import('@tollgate/sdk/browser').TollgateClient` : `import('@tollgate/sdk/node').Tollgate`
+  const client = isPage
+    ? `import('@tollgate/sdk/browser').TollgateClient`
+    : `import('@tollgate/sdk/node').Tollgate`
   return [
     ...imports,
     READERS_PROGRAM,

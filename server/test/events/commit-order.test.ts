@@ -94,7 +94,8 @@ describe('gap: events, the order of commits', () => {
       for (const later of written) {
         if (earlier.committedAt >= later.begunAt) continue
         compared++
-        if (at(earlier.name, 'b') > at(later.name, 'a')) expect.fail(`${later.name} is before ${earlier.name}`)
+        if (at(earlier.name, 'b') > at(later.name, 'a'))
+          expect.fail(`${later.name} is before ${earlier.name}`)
       }
     }
     expect(compared).toBeGreaterThan(WRITERS)

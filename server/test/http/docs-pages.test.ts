@@ -73,7 +73,10 @@ describe('gap: the documentation', () => {
   it('sends a program a line of text instead of a page that does not exist', async () => {
     await build()
     const response = await get('/docs/nothing', { headers: { Accept: 'application/json' } })
-    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/plain; charset=utf-8'])
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'text/plain; charset=utf-8',
+    ])
   })
 
   it('runs the scripts of its own build, and no others', async () => {

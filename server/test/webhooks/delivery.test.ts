@@ -381,7 +381,10 @@ describe('gap: webhooks: an endpoint', () => {
     receiver.answer = () => 500
     for (const user of ['a', 'b', 'c']) await createUser(user)
     await vi.waitUntil(async () => (await settled(id)).length === 3, { timeout: PATIENCE_MS })
-    await sql(`update webhook_delivery set state = 'FAILED', due_at = null, lease = null where endpoint_id = $1`, [id])
+    await sql(
+      `update webhook_delivery set state = 'FAILED', due_at = null, lease = null where endpoint_id = $1`,
+      [id],
+    )
     await sql(
       `update webhook_delivery set created_at = '2026-01-01' where endpoint_id = $1
          and seq = (select min(seq) from webhook_delivery where endpoint_id = $1)`,
