@@ -9,7 +9,7 @@ import { openDashboard, signIn } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
-const MOST_BYTES = 300 * 1024
+const MOST_BYTES = 310 * 1024
 /** Nothing waits for the font: text is shown in another until it is there. */
 const MOST_FONT_BYTES = 50 * 1024
 
@@ -52,7 +52,7 @@ describe('gap: the size of the dashboard', () => {
     expect(pages).toContain('src/pages/graphiql.tsx')
   })
 
-  it.for(pages.filter((page) => !lazy.includes(page)))('%s loads in under 300 KB, compressed', (page) => {
+  it.for(pages.filter((page) => !lazy.includes(page)))('%s loads in under 310 KB, compressed', (page) => {
     const files = filesOf('index.html', page)
     expect(files.size).toBeGreaterThan(2)
     expect(zipped(files)).toBeLessThan(MOST_BYTES)
@@ -71,7 +71,7 @@ describe('gap: what a browser loads that was never here', () => {
     await furnish(dashboard.server)
   })
 
-  it('is under 300 KB of scripts and styles for the sign-in page, and with it for the home page, and one font', async () => {
+  it('is under 310 KB of scripts and styles for the sign-in page, and with it for the home page, and one font', async () => {
     const { page, open, idle, close } = await dashboard.visit()
     const loaded: Request[] = []
     const fonts: Request[] = []

@@ -1,11 +1,14 @@
 import { Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useAppId } from '../api/use-account.ts'
 import { Page } from '../ui/page.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { BillingTemplates } from './billing-templates.tsx'
-import { Notices } from './notices.tsx'
-import { Providers } from './providers.tsx'
 import { SandboxWarning } from './sandbox-warning.tsx'
+
+const Notices = lazy(async () => ({ default: (await import('./notices.tsx')).Notices }))
+const Providers = lazy(async () => ({ default: (await import('./providers.tsx')).Providers }))
 
 export function BillingPage() {
   const appId = useAppId()
@@ -28,10 +31,14 @@ export function BillingPage() {
           <BillingTemplates appId={appId} />
         </Tabs.Panel>
         <Tabs.Panel value="providers">
-          <Providers appId={appId} />
+          <Suspense fallback={<SkeletonLines />}>
+            <Providers appId={appId} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="notices">
-          <Notices appId={appId} />
+          <Suspense fallback={<SkeletonLines />}>
+            <Notices appId={appId} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </Page>
