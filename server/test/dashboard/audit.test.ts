@@ -168,6 +168,7 @@ describe('gap: the audit log', () => {
     const noted = MUTATION_NAMES.filter((name) => MUTATIONS[name].subject)
     const others = [
       'acceptInvitation',
+      'disableWebhookEndpoint',
       'resetPassword',
       'setOwner',
       'signIn',

@@ -27,10 +27,10 @@ export type EndpointWithSealed = EndpointRow & { sealed: string }
 
 export async function createWebhookEndpoint(call: Call, input: NewEndpoint): Promise<EndpointWithSecret> {
   const { appId, service } = call
-  checkEndpointUrl('url', input.url, service.webhooks.allowPrivate)
-  const types = eventFilter('types', input.types)
-  checkText('description', input.description)
   const made = await mutate<EndpointWithSealed>(call, async (tx, moment) => {
+    checkEndpointUrl('url', input.url, service.webhooks.allowPrivate)
+    const types = eventFilter('types', input.types)
+    checkText('description', input.description)
     // Locked, so that two concurrent calls cannot both take the last place.
     await lockApp(tx, appId)
     if (call.actor.kind === 'app') await moment()

@@ -46,11 +46,11 @@ export async function resendFailedEvents(
   { from, to }: { from: string | null; to: string | null },
 ): Promise<Resent> {
   const { appId } = call
-  const range = {
-    from: timestampOrNull(from === null ? null : timeOf('from', from)),
-    to: timestampOrNull(to === null ? null : timeOf('to', to)),
-  }
   return mutate(call, async (tx, moment) => {
+    const range = {
+      from: timestampOrNull(from === null ? null : timeOf('from', from)),
+      to: timestampOrNull(to === null ? null : timeOf('to', to)),
+    }
     await requireEnabledEndpoint(tx, appId, endpointId)
     if (call.actor.kind === 'app') await moment()
     const resent = await resendFailed(tx, appId, endpointId, { ...range, limit: MAX_RESENT_FAILED })

@@ -25,10 +25,10 @@ export async function updateWebhookEndpoint(
   { enabled, ...change }: EndpointChange,
 ): Promise<EndpointRow> {
   const { appId, service } = call
-  if (change.url !== undefined) checkEndpointUrl('url', change.url, service.webhooks.allowPrivate)
-  checkText('description', change.description)
-  const types = change.types && eventFilter('types', change.types)
   return mutate(call, async (tx, moment) => {
+    if (change.url !== undefined) checkEndpointUrl('url', change.url, service.webhooks.allowPrivate)
+    checkText('description', change.description)
+    const types = change.types && eventFilter('types', change.types)
     const before = await requireLockedEndpoint(tx, appId, id)
     if (call.actor.kind === 'app') await moment()
     await updateEndpoint(tx, appId, { ...before, ...change, types: types ?? before.types })

@@ -20,12 +20,12 @@ export async function webhookDeliveries(
   state: DeliveryState | null,
   { first, after }: Page,
 ): Promise<KeyedPage<ShownDelivery>> {
+  await requireApp(service.pool, appId)
   const size = first ?? USUAL
   if (size < 1 || size > MAX_DELIVERIES) {
     throw badUserInput(`first must be from 1 to ${MAX_DELIVERIES}`, 'first')
   }
   const before = keyBefore(after)
-  await requireApp(service.pool, appId)
   await requireEndpoint(service.pool, appId, endpointId)
   const rows = await listDeliveries(service.pool, appId, { endpointId, state }, before, size + 1)
   const shown = rows.map((row) => ({ ...row, body: eventBody(appId, row) }))
