@@ -121,6 +121,16 @@ describe('gap: idempotency', () => {
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),
+    createWebhookEndpoint: (t, idempotencyKey) =>
+      t.createWebhookEndpoint({ url: 'https://hooks.example.com' }, { idempotencyKey }),
+    updateWebhookEndpoint: (t, idempotencyKey) =>
+      t.updateWebhookEndpoint({ id: 'we', input: {} }, { idempotencyKey }),
+    rotateWebhookSecret: (t, idempotencyKey) => t.rotateWebhookSecret({ id: 'we' }, { idempotencyKey }),
+    deleteWebhookEndpoint: (t, idempotencyKey) => t.deleteWebhookEndpoint({ id: 'we' }, { idempotencyKey }),
+    sendTestEvent: (t, idempotencyKey) => t.sendTestEvent({ endpointId: 'we' }, { idempotencyKey }),
+    resendEvents: (t, idempotencyKey) =>
+      t.resendEvents({ endpointId: 'we', eventIds: ['evt_1'] }, { idempotencyKey }),
+    resendFailedEvents: (t, idempotencyKey) => t.resendFailedEvents({ endpointId: 'we' }, { idempotencyKey }),
   }
 
   it('every mutation has its row here', () => {

@@ -24,6 +24,7 @@ const MATRIX: Record<string, string[]> = {
   canUseFeatures: ANY,
   showUsage: ANY,
 
+  events: READING,
   exportUser: READING,
   feature: READING,
   features: READING,
