@@ -4,6 +4,9 @@ import type { HomeDb } from '../../src/store/connection/places.ts'
 /** The uid of the app's one user. */
 export const UID = 1
 
+/** Of its webhook delivery that is being attempted. */
+export const LEASE = '00000000-0000-4000-8000-000000000001'
+
 /** An app with at least one row in every table that has apps, and a second one with none. */
 export async function furnishApp(db: HomeDb): Promise<void> {
   await db.query(`insert into event_block (block) values (0);
@@ -113,6 +116,15 @@ insert into feature_activity (app_id, feature_id, hour, sample, checks, denied, 
 insert into sample_activity (app_id, minute, checks, records) values ('${app}', '2026-01-01Z', 1, 1);
 insert into event_log (app_id, sequence, id, type, at, user_uid, user_id, data)
   values ('${app}', 5, 'evt_1', 'user.created', now(), ${uid}, 'ann', '{"object":{"id":"ann"}}');
+insert into webhook_endpoint (app_id, id, url, description, secret, previous_secret, previous_secret_until, failing_since)
+  values ('${app}', 'endpoint', 'https://a.example', 'Ours', '\\x06', '\\x07', now() + interval '1 day', now() - interval '1 day');
+insert into webhook_endpoint (app_id, id, url, types, secret, enabled, disabled_reason, disabled_at)
+  values ('${app}', 'disabled', 'https://b.example', '{user.created}', '\\x08', false, 'GONE', now());
+insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, sequence, state, attempts, due_at)
+  values ('${app}', 'endpoint', 'evt_1', 'user.created', 5, 'FAILED', 9, null),
+    ('${app}', 'endpoint', 'evt_test', 'user.created', null, 'SUCCEEDED', 1, null);
+insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, attempts, due_at, lease)
+  values ('${app}', 'endpoint', 'evt_leased', 'user.created', 1, now() + interval '1 day', '${LEASE}');
 `
 
 /** The sandbox's books, which only the provider of that name reads. */

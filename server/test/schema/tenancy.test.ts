@@ -19,6 +19,7 @@ import * as paid from '../../src/store/billing/provider-subscriptions.ts'
 import * as revenue from '../../src/store/billing/revenue.ts'
 import { listRevenue } from '../../src/store/billing/revenue-lists.ts'
 import { listMrr, listRefunds, refundTotals } from '../../src/store/billing/revenue-money.ts'
+import * as series from '../../src/store/billing/revenue-series.ts'
 import { loadApp, setArchived } from '../../src/store/catalogue/catalogue.ts'
 import * as features from '../../src/store/catalogue/features.ts'
 import * as history from '../../src/store/catalogue/package-history.ts'
@@ -61,10 +62,13 @@ import * as overrides from '../../src/store/users/overrides.ts'
 import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
 import * as users from '../../src/store/users/users.ts'
+import { releaseDeliveries } from '../../src/store/webhooks/claim-deliveries.ts'
+import * as deliveries from '../../src/store/webhooks/deliveries.ts'
+import * as endpoints from '../../src/store/webhooks/endpoints.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import { shared } from '../harness/shared.ts'
 import { inItsPlace, openStoreInCell } from '../harness/store.ts'
-import { allOf, furnishApp, furnishBooks, furnishTwin, UID } from './furnished-app.ts'
+import { allOf, furnishApp, furnishBooks, furnishTwin, LEASE, UID } from './furnished-app.ts'
 
 const known = (uid: number, id: string) => ({ uid, knownAs: [{ id, from: 0, until: null }] })
 
@@ -103,10 +107,13 @@ const OVERRIDE = {
   expiresAt: null,
   reason: null,
 } as const
+const SPAN = { from: 0, to: NOW }
+const ENDPOINT = { id: 'endpoint', url: 'https://c.example', types: ['user.deleted'], description: null }
 const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
 
 let pending = 0
 let failed = 0
+let leased = 0
 
 const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   eventsAfter: (db, app) =>
@@ -181,6 +188,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     return [loaded?.catalogue.packages.size, loaded?.catalogue.features.size, loaded?.keys.size]
   },
   findCheckoutSession: (db, app) => checkouts.findCheckoutSession(db, app, 'session'),
+  findCheckoutByRef: (db, app) =>
+    checkouts.findCheckoutByRef(db, { appId: app, provider: 'stripe', ref: 'cs_1' }),
   setCheckoutUrl: (db, app) =>
     checkouts.setCheckoutUrl(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
   updateCheckoutState: (db, app) =>
@@ -300,6 +309,16 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   listPayments: (db, app) => payments.listPayments(db, app, 'PAID', { from: 0, now: NOW }, null, 9),
   'listPayments, FAILED': (db, app) =>
     payments.listPayments(db, app, 'FAILED', { from: 0, now: NOW }, null, 9),
+  paymentsOfBill: (db, app) =>
+    payments.paymentsOfBill(db, { appId: app, provider: 'stripe', ref: 'sub_1' }, 9),
+  paymentsOfUser: (db, app) => payments.paymentsOfUser(db, app, UID, null, 9),
+  'paymentsOfUser, further ones': (db, app) =>
+    payments.paymentsOfUser(db, app, UID, { at: NOW, seq: LAST }, 9),
+  recurringChanges: (db, app) => series.recurringChanges(db, app, SPAN),
+  paidPerDay: (db, app) => series.paidPerDay(db, app, SPAN),
+  refundedPerDay: (db, app) => series.refundedPerDay(db, app, SPAN),
+  movementsPerDay: (db, app) => series.movementsPerDay(db, app, SPAN),
+  liveAt: (db, app) => series.liveAt(db, app, Date.now()),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
   usersByAge: async (db, app) => [
@@ -407,6 +426,25 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   keepBillingId: (db, app) => users.keepBillingId(db, app, UID, 'cus_2', 'cus_1'),
   followCustomer: (db, app) => users.followCustomer(db, app, ANN, { email: null, name: 'Other' }),
   forgetBillingId: (db, app) => users.forgetBillingId(db, app, 'cus_1'),
+  releaseDeliveries: (db, app) =>
+    releaseDeliveries(db, [{ appId: app, endpointId: 'endpoint', seq: leased, lease: LEASE }]),
+  listDeliveries: (db, app) =>
+    deliveries.listDeliveries(db, app, { endpointId: 'endpoint', state: null }, LAST, 9),
+  'listDeliveries, of a state': (db, app) =>
+    deliveries.listDeliveries(db, app, { endpointId: 'endpoint', state: 'FAILED' }, LAST, 9),
+  resendDeliveries: (db, app) => deliveries.resendDeliveries(db, app, 'endpoint', ['evt_1', 'evt_leased']),
+  'resendDeliveries, for the first time': (db, app) =>
+    deliveries.resendDeliveries(db, app, 'disabled', ['evt_1']),
+  resendFailed: (db, app) => deliveries.resendFailed(db, app, 'endpoint', { from: null, to: null, limit: 9 }),
+  listEndpoints: (db, app) => endpoints.listEndpoints(db, app),
+  findEndpoint: (db, app) => endpoints.findEndpoint(db, app, 'endpoint'),
+  lockEndpoint: (db, app) => endpoints.lockEndpoint(db, app, 'endpoint'),
+  countEndpoints: (db, app) => endpoints.countEndpoints(db, app),
+  updateEndpoint: (db, app) => endpoints.updateEndpoint(db, app, ENDPOINT),
+  enableEndpoint: (db, app) => endpoints.enableEndpoint(db, app, 'disabled'),
+  disableEndpoint: (db, app) => endpoints.disableEndpoint(db, app, 'endpoint', 'FAILING'),
+  replaceSecret: (db, app) => endpoints.replaceSecret(db, app, 'endpoint', Buffer.from('other'), 24),
+  deleteEndpoint: (db, app) => endpoints.deleteEndpoint(db, app, 'endpoint'),
 }
 
 /** These write rows under the app that they are given and look for none; the last ones only wait. */
@@ -453,6 +491,7 @@ const ONLY_INSERT = [
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'replaceApiKey', 'upsertProviderAccount'],
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'lockErasures'],
+  ...['insertEndpoint', 'insertTestDelivery'],
   ...['keepFigures', 'tryLockFigures', 'insertSampleBills'],
   // They only say which cell a transaction works in, and do nothing where there is one: see cells.test.ts.
   ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId', 'readInCellOf'],
@@ -464,6 +503,11 @@ beforeAll(async () => {
   await furnishApp(store.pool)
   const seqs = await store.pool.query<{ seq: number }>('select seq from notice order by seq')
   ;[pending = 0, failed = 0] = seqs.rows.map(({ seq }) => seq)
+  const ofLease = await store.pool.query<{ seq: number }>(
+    'select seq from webhook_delivery where lease = $1',
+    [LEASE],
+  )
+  leased = ofLease.rows[0]?.seq ?? 0
   all = await allOf(store.pool, 'ours')
 })
 
