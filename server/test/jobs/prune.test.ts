@@ -1,8 +1,10 @@
 import pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { firstSequenceOf } from '../../src/domain/event.ts'
 import { prune, type Retention } from '../../src/operations/upkeep/prune.ts'
 import { readConfig } from '../../src/settings/config.ts'
-import { lookUpKeys, type Pool } from '../../src/store/connection/database.ts'
+import { lookUpKeys, type Pool, transaction } from '../../src/store/connection/database.ts'
+import { prepareEventDays } from '../../src/store/events/event-partitions.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import { createDatabase, rowsOf } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
@@ -166,9 +168,14 @@ describe('old records', () => {
   })
 
   it('deletes what came in late for an app that is gone, in every table that lets it', async () => {
+    const today = Math.floor(Date.now() / 86_400_000)
+    await transaction(pool, (tx) => prepareEventDays(tx, [today]))
     const rows: Record<string, string> = {
       activity: `(app_id, minute, checks, records) values ($1, now(), 1, 1)`,
       audit_entry: `(app_id, member_email, operation, subject_kind) values ($1, 'm@example.com', 'o', 'k')`,
+      event_due: `(app_id, subject, type, due_at, user_uid) values ($1, 'u 1', 't', now(), 1)`,
+      event_log: `(app_id, sequence, type, at, data) values ($1, ${firstSequenceOf(today)}, 't', now(), '{}')`,
+      event_outbox: `(app_id, at, kind, type) values ($1, now(), 'EVENT', 't')`,
       idempotency: `(app_id, scope, key, request, results) values ($1, 'request', 'late', '', '{}')`,
       ledger_base: `(app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
         values ($1, 999, 'f', 'MONTH', now(), 0, 1, 1)`,
@@ -188,6 +195,7 @@ describe('old records', () => {
         values ($1, 1, 'f', 'MONTH', now(), 'ADD', 1, 1, now())`,
       user_billing_id: `(app_id, billing_id, uid) values ($1, 'c', 1)`,
       user_import_row: `(app_id, import_id, line, outcome) values ($1, 'i', 1, 'BAD')`,
+      webhook_delivery: `(app_id, endpoint_id, event_id, event_type) values ($1, 'e', 'evt', 't')`,
     }
     const tables = Object.keys(rows)
     // All cells together show sums of retired partitions alone.
@@ -200,8 +208,17 @@ describe('old records', () => {
     ).toEqual(tables)
     for (const app of ['0gone', 'a', 'azgone', 'b', 'zgone'])
       for (const table of tables) await pool.query(`insert into ${table} ${rows[table]}`, [app])
+    await pool.query(
+      `insert into webhook_endpoint (app_id, id, url, secret) values ('a', 'e', '', ''), ('b', 'e', '', '')`,
+    )
+    // What the triggers have noted.
+    await pool.query(`delete from event_outbox where kind <> 'EVENT'`)
     await audit(1, 1, 'VISITOR', '')
-    expect(await prune(pool, NOTHING, never, 4)).toEqual({ ofDeletedApps: 3 * tables.length })
+    // Deliveries are already found without their endpoint.
+    expect(await prune(pool, NOTHING, never, 4)).toEqual({
+      deliveries: 3,
+      ofDeletedApps: 3 * (tables.length - 1),
+    })
     for (const table of tables)
       expect(await values(`select app_id from ${named(table)} where app_id <> '' order by 1`), table).toEqual(
         ['a', 'b'],
@@ -211,6 +228,7 @@ describe('old records', () => {
       (name) => name !== 'activity' && name !== 'audit_entry' && name !== 'idempotency',
     ))
       await pool.query(`delete from ${named(table)}`)
+    await pool.query('delete from webhook_endpoint')
   })
 
   it('works in batches, however many there are', async () => {
@@ -254,6 +272,12 @@ describe('old records', () => {
       select 'a', 'f', now() - make_interval(secs => i * 10), 1, 1, 1, 1, 1 from generate_series(1, 5000) i`)
     await pool.query(`insert into idempotency (app_id, scope, key, request, results, created_at)
       select 'a', 'request', i, '', '{}', now() - make_interval(secs => i) from generate_series(1, 5000) i`)
+    await pool.query(`insert into event_outbox (app_id, at, kind, type)
+      select 'p' || i % 50 + 1, now(), 'EVENT', 't' from generate_series(1, 5000) i`)
+    await pool.query(`insert into webhook_endpoint (app_id, id, url, secret)
+      select 'p' || i, 'e', '', '' from generate_series(1, 50) i`)
+    await pool.query(`insert into webhook_delivery (app_id, endpoint_id, event_id, event_type)
+      select 'p' || i % 50 + 1, 'e', i, 't' from generate_series(1, 5000) i`)
     await pool.query('analyze')
     const deletes: { text: string; values: unknown[] }[] = []
     const stop = watchStatements((statement) => {
@@ -263,7 +287,7 @@ describe('old records', () => {
     await prune(pool, ALL, never)
     stop()
     // And a look into each table where rows of deleted apps may be.
-    expect(deletes).toHaveLength(8 + 13 + 3 * (TEST_CELLS - 1))
+    expect(deletes).toHaveLength(10 + 17 + 3 * (TEST_CELLS - 1))
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)

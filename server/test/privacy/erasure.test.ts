@@ -99,6 +99,9 @@ const IMPERSONAL = [
   // Empty while there is one cell; cells.test.ts has several.
   'user_billing_id',
   'user_import',
+  // Empty without an endpoint. A delivery names its event, and keeps the beginning of what the receiver answered.
+  'webhook_delivery',
+  'webhook_endpoint',
   'graphile_worker._private_job_queues',
   'graphile_worker._private_known_crontabs',
   'graphile_worker._private_tasks',
