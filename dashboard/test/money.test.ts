@@ -78,6 +78,10 @@ describe('gap: money, from the dashboard', () => {
     await page.getByRole('option', { name: 'Free' }).click()
     await dialog.getByText(/^Due today: \$0\.00\. Next invoice on /).waitFor()
     expect(await dialog.getByRole('alert').filter({ hasText: 'archived' }).count()).toBe(0)
+    // A choice that is not saved asks before the page is left.
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
     expect(problems).toEqual([])
   })
 

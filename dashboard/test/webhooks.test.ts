@@ -106,6 +106,8 @@ describe('gap: webhooks: the pages', () => {
     await button('Edit').click()
     await page.getByRole('combobox', { name: 'Event types' }).fill('user.cre')
     await page.getByRole('option', { name: 'user.created' }).click()
+    // The list stays open for more choices, over the buttons.
+    await page.keyboard.press('Escape')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Receives user.created.').waitFor()
     await dashboard.server.admin.call('createUser { id }', { input: { id: 'ada' } })
