@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 interface Row {
   operation: OperationName
-  /** {name} is an id that an earlier row has made */
+  /** {name} in the path or the body is an id that an earlier row has made */
   request: [method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: Data]
   status: number
   body: unknown
@@ -45,6 +45,20 @@ interface Row {
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => made[name] ?? '')
+const SECRET = expect.stringMatching(/^whsec_/)
+const ENDPOINT = {
+  id: expect.any(String),
+  url: 'https://rest.invalid/hooks',
+  types: ['user.deleted'],
+  description: null,
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  previousSecretUntil: null,
+  createdAt: TIME,
+}
 
 const ROWS: Row[] = [
   {
@@ -453,13 +467,89 @@ const ROWS: Row[] = [
       requestId: expect.any(String),
     },
   },
+  {
+    operation: 'createWebhookEndpoint',
+    request: [
+      'post',
+      '/v1/webhook-endpoints',
+      { url: 'https://rest.invalid/hooks', types: ['user.deleted'] },
+    ],
+    status: 201,
+    body: { id: expect.any(String), secret: SECRET, endpoint: ENDPOINT },
+    makes: ['endpoint', ({ id }) => id],
+  },
+  {
+    operation: 'webhookEndpoints',
+    request: ['get', '/v1/webhook-endpoints'],
+    status: 200,
+    body: { data: [ENDPOINT] },
+  },
+  {
+    operation: 'updateWebhookEndpoint',
+    request: ['patch', '/v1/webhook-endpoints/{endpoint}', { description: 'CRM' }],
+    status: 200,
+    body: { ...ENDPOINT, description: 'CRM' },
+  },
+  {
+    operation: 'rotateWebhookSecret',
+    request: ['post', '/v1/webhook-endpoints/{endpoint}/rotate-secret'],
+    status: 200,
+    body: {
+      id: expect.any(String),
+      secret: SECRET,
+      endpoint: { ...ENDPOINT, description: 'CRM', previousSecretUntil: TIME },
+    },
+  },
+  {
+    operation: 'sendTestEvent',
+    request: ['post', '/v1/webhook-endpoints/{endpoint}/test'],
+    status: 200,
+    body: { id: expect.stringMatching(/^evt_/), type: 'webhook.test', at: TIME },
+    makes: ['event', ({ id }) => id],
+  },
+  {
+    operation: 'webhookDeliveries',
+    request: ['get', '/v1/webhook-endpoints/{endpoint}/deliveries?first=50'],
+    status: 200,
+    body: {
+      data: [expect.objectContaining({ eventId: expect.stringMatching(/^evt_/), type: 'webhook.test' })],
+      next: null,
+    },
+  },
+  {
+    operation: 'resendEvents',
+    request: ['post', '/v1/webhook-endpoints/{endpoint}/resend', { eventIds: ['{event}'] }],
+    status: 200,
+    body: { resent: 1, more: false },
+  },
+  {
+    operation: 'resendFailedEvents',
+    request: ['post', '/v1/webhook-endpoints/{endpoint}/resend-failed', {}],
+    status: 200,
+    body: { resent: 0, more: false },
+  },
+  {
+    operation: 'deleteWebhookEndpoint',
+    request: ['delete', '/v1/webhook-endpoints/{endpoint}'],
+    status: 200,
+    body: { id: expect.any(String) },
+  },
+  {
+    operation: 'webhookEndpoints',
+    request: ['get', '/v1/webhook-endpoints'],
+    status: 200,
+    body: { data: [] },
+  },
 ]
 
 describe('gap: REST: the routes', () => {
   it.each(ROWS)('$operation is $request, with $status', async ({ request, status, body, makes }) => {
     const [method, path, sent] = request
-    const filled = path.replace(/\{(\w+)\}/, (_, name) => made[name] ?? '')
-    const answer = await rest.send({ method: method.toUpperCase(), path: filled, body: sent })
+    const answer = await rest.send({
+      method: method.toUpperCase(),
+      path: fill(path),
+      body: sent && JSON.parse(fill(JSON.stringify(sent))),
+    })
     expect(answer).toMatchObject({ status })
     expect(answer.body).toEqual(body)
     const type = status < 400 ? 'application/json; charset=utf-8' : 'application/problem+json'
