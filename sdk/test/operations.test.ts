@@ -93,7 +93,7 @@ const OVERRIDE = {
 const ENDPOINT = {
   id: TEXT,
   url: 'https://sdk.invalid/hooks',
-  types: ['user.deleted'],
+  types: ['feature.deleted'],
   description: null,
   enabled: true,
   disabledReason: null,
@@ -401,7 +401,7 @@ const MUTATIONS: Row[] = [
   [
     'createWebhookEndpoint',
     async (t) => {
-      const made = await t.createWebhookEndpoint({ url: ENDPOINT.url, types: ['user.deleted'] })
+      const made = await t.createWebhookEndpoint({ url: ENDPOINT.url, types: ['feature.deleted'] })
       endpointId = made.data?.id ?? ''
       return made
     },

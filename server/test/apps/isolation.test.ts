@@ -6,7 +6,7 @@ import type { HomeDb } from '../../src/store/connection/places.ts'
 import { MUTATION_EXAMPLES } from '../examples/examples.ts'
 import { newTurn, readyCall } from '../examples/run.ts'
 import { furnishWorld, type World } from '../examples/world.ts'
-import { withConnection } from '../harness/database.ts'
+import { rowsOf, withConnection } from '../harness/database.ts'
 import { adminClient, createApp, MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
@@ -57,7 +57,17 @@ async function everything(side: Side, user = 'bob'): Promise<string> {
   const ofUser = await admin.ask(`{
     exportUser(id: "${user}") canUseFeature(userId: "${user}", featureId: "calls") { reason consumption { used } }
   }`)
-  return JSON.stringify([lists, ofUser])
+  // Deliveries change by themselves; the audit log shows what was asked for.
+  const webhooks = await rowsOf(
+    { connectionString: server.databaseUrl },
+    `select json_build_array(
+       (select json_agg(w order by w.id) from (
+          select id, url, types, description, enabled, secret from webhook_endpoint where app_id = $1) w),
+       (select json_agg(a order by a.seq) from (
+          select seq, operation, subject_id from audit_entry where app_id = $1 and subject_kind = 'webhookEndpoint') a))`,
+    [id],
+  )
+  return JSON.stringify([lists, ofUser, webhooks])
 }
 
 describe('two apps with the same ids', () => {

@@ -4,12 +4,12 @@ import { restOperations } from '../../src/rest/operations.ts'
 import { newTestApp, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { RestClient } from '../harness/rest.ts'
-import { startTestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 // The routes, written out: what a caller sends and gets. Rows run in order, and later ones build on earlier ones.
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let app: TestApp
 let rest: RestClient
 /** ids that the service has made, by the name that rows give them */
