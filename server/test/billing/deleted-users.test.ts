@@ -3,9 +3,10 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { dump, tablesWith } from '../harness/dump.ts'
+import { tablesWith } from '../harness/dump.ts'
 import { schemaOfUser } from '../harness/one-cell.ts'
 import { onCluster } from '../harness/one-server.ts'
+import { dumpOfRest } from '../privacy/dump-of-rest.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 import { serverWithStripe } from './server-with-stripe.ts'
@@ -53,7 +54,7 @@ async function buy(template: string, userId: string | null) {
 }
 
 const found = async (...texts: string[]) => {
-  const rows = await dump(server.databaseUrl)
+  const rows = await dumpOfRest(server.databaseUrl)
   return texts.flatMap((text) => tablesWith(rows, text))
 }
 

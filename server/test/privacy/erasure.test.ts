@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop, SUCCESS } from '../billing/sandbox-shop.ts'
-import { eventsPublished } from '../events/published.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
@@ -9,6 +8,7 @@ import { dump, tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { dumpOfRest } from './dump-of-rest.ts'
 
 // A user who leaves traces in every table that can have any is deleted, and everything is searched for them.
 
@@ -194,14 +194,6 @@ const usage = (appId: string) =>
     [appId],
   )
 
-/** Everything but the event that reports the deletion, by the id alone. A partition's rows are its table's. */
-async function dumpOfRest(): Promise<Map<string, string[]>> {
-  await eventsPublished(server.databaseUrl)
-  const all = [...(await dump(server.databaseUrl))].filter(([name]) => !/^event_log_\d+$/.test(name))
-  const isReport = (name: string, row: string) => name === 'event_log' && row.includes(',user.deleted,')
-  return new Map(all.map(([name, rows]) => [name, rows.filter((row) => !isReport(name, row))]))
-}
-
 describe('gap: deleteUser', () => {
   it('erases a payer who became a user by paying', async () => {
     shop = await openSandboxShop(server)
@@ -218,7 +210,7 @@ describe('gap: deleteUser', () => {
     // The key of the deletion itself may name the user too.
     await admin.with({ 'Idempotency-Key': `delete ${payer.id}` }).data(DELETE, { id: payer.id })
     await jobsDone(server.databaseUrl)
-    const after = await dumpOfRest()
+    const after = await dumpOfRest(server.databaseUrl)
     for (const [what, text] of Object.entries(traces)) expect(tablesWith(after, text), what).toEqual([])
   })
 
@@ -228,7 +220,7 @@ describe('gap: deleteUser', () => {
     const token = await leaveTraces()
     await jobsDone(server.databaseUrl)
 
-    const before = await dumpOfRest()
+    const before = await dumpOfRest(server.databaseUrl)
     expect([...before.keys()].sort()).toEqual([...PERSONAL, ...IMPERSONAL].sort())
     const [paid] = await sql<{ ref: string }>(`select ref from provider_subscription where live`)
     const texts = { ...TEXTS, paid: paid?.ref ?? '' }
@@ -245,7 +237,7 @@ describe('gap: deleteUser', () => {
     expect((await keyed.data(DELETE, { id: TEXTS.id })).deleteUser).toEqual({ id: TEXTS.id })
     await jobsDone(server.databaseUrl)
 
-    const after = await dumpOfRest()
+    const after = await dumpOfRest(server.databaseUrl)
     for (const [what, text] of Object.entries(texts)) expect(tablesWith(after, text), what).toEqual([])
     expect(await usage(appId)).toEqual(used)
     // Of the deletion itself there is one more.
