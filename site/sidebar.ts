@@ -71,6 +71,7 @@ export const SIDEBAR: Group[] = [
     entries: [
       { text: 'Settings', page: 'operations.md' },
       { text: 'Deployment files', page: 'deploy.md' },
+      { text: 'Credits and reservations', page: 'credits.md' },
       { text: 'Billing', page: 'billing.md' },
       { text: 'The dashboard', page: 'dashboard.md' },
       { text: 'PostgreSQL', page: 'operations/postgresql.md' },

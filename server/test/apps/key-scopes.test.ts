@@ -23,7 +23,9 @@ const MATRIX: Record<string, string[]> = {
   canUseFeature: ANY,
   canUseFeatures: ANY,
   showUsage: ANY,
+  reservations: ANY,
 
+  credits: READING,
   exportUser: READING,
   feature: READING,
   features: READING,
@@ -38,12 +40,17 @@ const MATRIX: Record<string, string[]> = {
 
   recordUsage: RECORDING,
   recordUsages: RECORDING,
+  extendReservation: RECORDING,
+  releaseReservation: RECORDING,
+  reserveUsage: RECORDING,
+  settleReservation: RECORDING,
 
   createFeature: CHANGING_CATALOGUE,
   createPackage: CHANGING_CATALOGUE,
   updateFeature: CHANGING_CATALOGUE,
   updatePackage: CHANGING_CATALOGUE,
 
+  addCredit: EVERYTHING,
   cancelScheduledChange: EVERYTHING,
   cancelSubscription: EVERYTHING,
   changeSubscription: EVERYTHING,
@@ -60,6 +67,7 @@ const MATRIX: Record<string, string[]> = {
   subscribe: EVERYTHING,
   undoMigration: EVERYTHING,
   updateUser: EVERYTHING,
+  voidCredit: EVERYTHING,
 }
 
 const CALLS = exampleCalls(adminSchema(), { email: 'somebody@example.com' })

@@ -2,6 +2,7 @@ import { appMutations, appQueries } from './apps.ts'
 import { billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
 import { eventQueries } from './events.ts'
+import { creditMutations, creditQueries } from './credits.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberMutations, memberQueries } from './members.ts'
@@ -16,6 +17,7 @@ const QUERY_EXAMPLES: QueryExamples = {
   ...catalogueQueries,
   ...homeQueries,
   ...userQueries,
+  ...creditQueries,
   ...subscriptionQueries,
   ...billingQueries,
   ...eventQueries,
@@ -27,6 +29,7 @@ export const MUTATION_EXAMPLES: MutationExamples = {
   ...catalogueMutations,
   ...homeMutations,
   ...userMutations,
+  ...creditMutations,
   ...subscriptionMutations,
   ...billingMutations,
 }

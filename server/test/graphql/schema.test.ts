@@ -38,6 +38,8 @@ describe('gap: replica: where the dashboard reads', () => {
     ...['activity', 'featureActivity', 'latestEvents', 'nearLimits'],
     // What a provider answers, or a check would.
     ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
+    // As a check sees them.
+    ...['credits', 'reservations'],
     // One of them, or few, or from memory.
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
     ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],

@@ -63,6 +63,7 @@ describe('the rooms', () => {
       'apps',
       'ledger',
       'usage',
+      'credits',
       'jobs',
       'events',
       'members',
