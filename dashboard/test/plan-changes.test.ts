@@ -20,7 +20,7 @@ beforeAll(async () => {
   visit = await dashboard.signedIn()
 })
 
-/** Chooses what is not the main action of the user's page. */
+/** Chooses a secondary action of the user's page. */
 async function more(item: string): Promise<void> {
   await visit.page.getByRole('button', { name: /^More actions for/ }).click()
   await visit.page.getByRole('menuitem', { name: item }).click()

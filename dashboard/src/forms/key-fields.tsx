@@ -81,7 +81,7 @@ export function KeyFields({ form }: { form: UseFormReturnType<KeyValues> }) {
         label="Expires"
         description={
           form.values.expiry === 'never'
-            ? 'The key works until somebody revokes it'
+            ? 'The key works until it is revoked'
             : 'Requests with the key fail from then on'
         }
         allowDeselect={false}

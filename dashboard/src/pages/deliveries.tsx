@@ -40,7 +40,7 @@ type State = keyof typeof STATES
 type Delivery = NonNullable<ResultOf<typeof DELIVERIES>['webhookDeliveries']>['nodes'][number]
 type Attempt = Delivery['attempts'][number]
 
-/** What was sent to an endpoint, what it answered, and what can be sent again. */
+/** Deliveries to an endpoint with their attempts, and the actions to resend them. */
 export function Deliveries({
   appId,
   endpoint: { id: endpointId, enabled },

@@ -47,7 +47,7 @@ const TEST = graphql(`
   }
 `)
 
-/** One webhook endpoint and what was delivered to it. */
+/** One webhook endpoint and its deliveries. */
 export function WebhookPage() {
   const { app: appId, id } = useParams({ from: '/inside/apps/$app/webhooks/$id' })
   const { edit } = useSearch({ from: '/inside/apps/$app/webhooks/$id' })

@@ -31,7 +31,7 @@ async function openCustomer(at: Worker, name: string): Promise<void> {
   await at.idle()
 }
 
-/** What is not the main action of a user's page. */
+/** A secondary action of a user's page. */
 async function more({ page }: Worker, item: string): Promise<void> {
   await page.getByRole('button', { name: /^More actions for/ }).click()
   await page.getByRole('menuitem', { name: item }).click()
