@@ -171,7 +171,16 @@ function annotation({ $ref, type, items, anyOf }: Schema): string {
 
 const optional = ([type = 'Any']: string[]): string => `Optional[${type}]`
 const nameIn = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1)
-const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const KEYWORDS = new Set(
+  `False None True and as assert async await break class continue def del elif else except finally for from global if
+  import in is lambda nonlocal not or pass raise return try while with yield`.split(/\s+/),
+)
+
+/** A name as Python spells it. A keyword gets an underscore behind it. */
+function snake(name: string): string {
+  const spelt = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return KEYWORDS.has(spelt) ? `${spelt}_` : spelt
+}
 
 function methodOf(document: OpenApi, method: string, path: string, operation: Operation): string {
   const args = argumentsOf(document, operation)

@@ -1187,7 +1187,7 @@ class Tollgate:
         self,
         *,
         id: str,
-        from: Union[Optional[str], _Omitted] = OMITTED,
+        from_: Union[Optional[str], _Omitted] = OMITTED,
         to: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> ResentEvents:
@@ -1196,7 +1196,7 @@ class Tollgate:
             "POST",
             f"/v1/webhook-endpoints/{_encoded(id)}/resend-failed",
             {},
-            {"from": from, "to": to},
+            {"from": from_, "to": to},
             request_key or str(uuid.uuid4()),
         )
 

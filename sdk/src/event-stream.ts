@@ -16,6 +16,7 @@ export class EventStream implements PromiseLike<Result<EventPage>>, AsyncIterabl
   readonly #read: (args: EventsArguments) => Promise<Result<EventPage>>
   readonly #signal: AbortSignal | undefined
 
+  /** @internal Returned by `events`. */
   constructor(
     args: EventsArguments,
     read: (args: EventsArguments) => Promise<Result<EventPage>>,

@@ -13,10 +13,12 @@ export type WebhookProblem =
 
 /** A request that is not a genuine webhook. Answer it with 400. */
 export class WebhookVerificationError extends Error {
+  /** Name of the class. */
   override readonly name = 'WebhookVerificationError'
   /** Machine-readable reason. */
   readonly problem: WebhookProblem
 
+  /** `message` describes the problem for people. */
   constructor(problem: WebhookProblem, message: string) {
     super(message)
     this.problem = problem

@@ -2,7 +2,7 @@ import { badRequest, type ErrorCode, methodNotAllowed, notFound, TollgateError }
 import type { AdminContext } from '../graphql/admin/context.ts'
 import { type WireError, wireError } from '../graphql/engine/errors.ts'
 import type { RestOperation } from '../rest/operation.ts'
-import { restOperations } from '../rest/operations.ts'
+import { compileRestOperations } from '../rest/operations.ts'
 import { PROBLEM_TYPE, problemOf } from '../rest/problem.ts'
 import { type Match, Router } from '../rest/router.ts'
 import type { AdminEndpoint } from './admin-endpoint.ts'
@@ -50,7 +50,7 @@ export function restHandler(
   service: RequestService,
   underWay: RequestsUnderWay,
 ): RestHandler {
-  const operations = restOperations()
+  const operations = compileRestOperations()
   const router = new Router(operations)
   const handle = requestHandler<Target>({ name: 'rest', run, fail }, service, underWay)
   return {

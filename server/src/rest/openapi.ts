@@ -168,7 +168,7 @@ function resultOf({ field, result, route }: RestOperation, schemas: Schemas): Js
     const properties = Object.values(type.getFields()).map(
       ({ name, type: of, description }): [string, JsonSchema] => [
         name === route.page ? 'data' : name,
-        { ...schemas.present(of, 'FULL'), ...described(description) },
+        { ...schemas.output(of, 'FULL'), ...described(description) },
       ],
     )
     return {

@@ -163,7 +163,7 @@ export class RestOperation {
     const passed = this.#args.map(({ arg }) => `${arg.name}: $${arg.name}`).join(', ')
     const root = this.isMutation ? 'mutation' : 'query'
     const call = passed === '' ? this.name : `${this.name}(${passed})`
-    return `${root}${declared && ` (${declared})`} { ${call} ${selectionOf(this.field.type)} }`
+    return `${root}${declared && ` (${declared})`} { ${call} ${selectionOf(this.field.type, this.route.page === undefined ? 'FULL' : 'PAGE')} }`
   }
 
   #takeQuery(query: URLSearchParams, values: Values): void {

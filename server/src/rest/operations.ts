@@ -6,8 +6,12 @@ let operations: readonly RestOperation[] | undefined
 
 /** Every operation that REST offers, in the order of the routes. Built on first use. */
 export function restOperations(): readonly RestOperation[] {
-  operations ??= Object.entries(ROUTES).map(
-    ([name, route]) => new RestOperation(adminSchema(), name as OperationName, route),
-  )
+  operations ??= compileRestOperations()
   return operations
 }
+
+/** As `restOperations`, compiled anew: with the resolvers that the schema has now. */
+export const compileRestOperations = (): readonly RestOperation[] =>
+  Object.entries(ROUTES).map(
+    ([name, route]) => new RestOperation(adminSchema(), name as OperationName, route),
+  )

@@ -9,11 +9,11 @@ import {
 } from 'graphql'
 
 /**
- * How much of an object an answer shows: FULL, or BRIEF without its lists of objects. An object in a list inside another
+ * How much of an object an answer shows: FULL, or BRIEF without its lists of objects. A PAGE shows its items in full. An object in a list inside another
  * object is BRIEF, together with everything below it. A feature then lists its packages without their features: with
  * them, one page of features could contain the catalogue a thousand times.
  */
-export type Extent = 'FULL' | 'BRIEF'
+export type Extent = 'PAGE' | 'FULL' | 'BRIEF'
 
 interface Part {
   field: GraphQLField<unknown, unknown>
@@ -29,6 +29,7 @@ export function partsOf(type: GraphQLObjectType, extent: Extent): Part[] {
     if (!isObjectType(inner)) return [{ field, object: null }]
     const listed = isListType(getNullableType(field.type))
     if (listed && extent === 'BRIEF') return []
+    if (extent === 'PAGE') return [{ field, object: { type: inner, extent: 'FULL' } }]
     return [{ field, object: { type: inner, extent: listed ? 'BRIEF' : extent } }]
   })
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { restOperations } from '../../src/rest/operations.ts'
-import { startTestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 import { fuzz } from './fuzz.ts'
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 const SEED = Number(process.env.TOLLGATE_FUZZ_SEED ?? 1)
 
 it('gap: REST: answers 10,000 requests made from the OpenAPI document as it says', async () => {

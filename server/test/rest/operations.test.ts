@@ -33,6 +33,11 @@ async function byGraphql(name: (typeof NAMES)[number], turn: string): Promise<un
     Object.entries(variables).filter(([argument]) => !operation.route.without?.includes(argument)),
   )
   const result = (await world.admin.data(operation.document, asked))[name]
+  const { page } = operation.route
+  if (page !== undefined) {
+    const { [page]: data, ...rest } = result as Record<string, unknown>
+    return { data, ...rest }
+  }
   if (operation.result === 'ONE') return result
   return operation.result === 'LIST' ? { data: result } : { data: result, next: null }
 }

@@ -50,7 +50,7 @@ const SECRET = expect.stringMatching(/^whsec_/)
 const ENDPOINT = {
   id: expect.any(String),
   url: 'https://rest.invalid/hooks',
-  types: ['user.deleted'],
+  types: ['feature.deleted'],
   description: null,
   enabled: true,
   disabledReason: null,
@@ -472,7 +472,7 @@ const ROWS: Row[] = [
     request: [
       'post',
       '/v1/webhook-endpoints',
-      { url: 'https://rest.invalid/hooks', types: ['user.deleted'] },
+      { url: 'https://rest.invalid/hooks', types: ['feature.deleted'] },
     ],
     status: 201,
     body: { id: expect.any(String), secret: SECRET, endpoint: ENDPOINT },

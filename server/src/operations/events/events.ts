@@ -7,6 +7,7 @@ import {
   firstSequenceOf,
   sequenceOf,
 } from '../../domain/event.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_EVENT_SCAN, MAX_EVENTS } from '../../domain/limits.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import {
@@ -97,6 +98,6 @@ async function filterOf(
   userId: string | null | undefined,
 ): Promise<EventFilter | null> {
   if (userId === null || userId === undefined) return { types, userUid: null }
-  const user = await findUser(db, appId, userId)
+  const user = isIdentifier(userId) ? await findUser(db, appId, userId) : null
   return user && { types, userUid: user.uid }
 }
