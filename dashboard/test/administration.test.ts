@@ -101,7 +101,8 @@ describe('gap: members', () => {
     await demoting.getByRole('button', { name: 'Change role' }).click()
     await page.getByText('Role changed.').waitFor()
     await page.getByRole('table', { name: 'Open invitations' }).waitFor({ state: 'detached' })
-    expect(await page.getByRole('combobox', { name: 'Role of olga@example.com' }).inputValue()).toBe('Viewer')
+    const role = page.getByRole('combobox', { name: 'Role of olga@example.com' })
+    await expect.poll(() => role.inputValue()).toBe('Viewer')
   })
 
   it('are refused at a link that was taken back', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
+import { MASTER_KEY_SETTINGS } from '../../server/test/harness/server.ts'
 import { shared } from '../../server/test/harness/shared.ts'
 import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { routesWithout } from './harness/pages.ts'
@@ -19,7 +20,10 @@ const FEATURE = script('feature id')
 const PACKAGE = script('package id')
 const USER = script('user id')
 const TEMPLATE = script('template id')
-const at = (...parts: string[]) => ['/apps/default', ...parts.map(encodeURIComponent)].join('/')
+/** The names of ids that are known only later, in paths. */
+const ids: Record<string, string> = { '{subscription}': '', '{endpoint}': '' }
+const at = (...parts: string[]) =>
+  ['/apps/default', ...parts.map((part) => (part in ids ? part : encodeURIComponent(part)))].join('/')
 
 /** Where each field must be found as the text that it is. */
 const SHOWN: Record<string, string[]> = {
@@ -43,12 +47,15 @@ const SHOWN: Record<string, string[]> = {
   [`${at('users', USER)}?tab=ledger`]: ['feature name'],
   [`${at('users', USER)}?tab=details`]: ['user metadata', 'user metadata key'],
   [at('subscriptions')]: ['user id', 'package name'],
+  [at('subscriptions', '{subscription}')]: ['user name', 'package name'],
   [at('import')]: [],
   [`${at('import')}?id=marked-up`]: ['user id', 'imported-email', 'imported id'],
   [at('billing')]: ['template name', 'template id', 'package name'],
   [`${at('billing')}?tab=providers`]: [],
   [`${at('billing')}?tab=notices`]: ['notice type', 'notice error'],
   [`${at('billing')}?tab=notices&notice=1000`]: ['notice payload'],
+  [at('webhooks')]: ['endpoint description'],
+  [at('webhooks', '{endpoint}')]: ['endpoint description'],
   [at('revenue')]: [],
   [at('keys')]: ['key name'],
   [`${at('playground')}?user=${encodeURIComponent(USER)}&feature=${encodeURIComponent(FEATURE)}`]: [
@@ -69,7 +76,7 @@ const SHOWN: Record<string, string[]> = {
   '/reset#token=%3Cscript%3E': [],
 }
 
-const dashboard = shared(openDashboard)
+const dashboard = shared(() => openDashboard({ env: MASTER_KEY_SETTINGS }))
 let visit: Visit
 beforeAll(async () => {
   await markUp()
@@ -137,14 +144,23 @@ async function markUp(): Promise<void> {
         { token: new URLSearchParams(new URL(member.url).hash.slice(1)).get('token') },
       ),
     )
-  const { generateSubscriptionLink } = await admin.data(
-    `mutation ($user: String!, $package: String!, $feature: String!, $template: String!) {
+  const { generateSubscriptionLink, subscribe, endpoint } = await admin.data(
+    `mutation ($user: String!, $package: String!, $feature: String!, $template: String!, $endpoint: CreateWebhookEndpointInput!) {
       subscribe(userId: $user, packageIds: [$package]) { id }
       recordUsage(input: {userId: $user, featureId: $feature, delta: 9}) { recorded }
       generateSubscriptionLink(templateId: $template, successUrl: "https://shop.example/", cancelUrl: "https://shop.example/") { url }
+      endpoint: createWebhookEndpoint(input: $endpoint) { id }
     }`,
-    { user: USER, package: PACKAGE, feature: FEATURE, template: TEMPLATE },
+    {
+      user: USER,
+      package: PACKAGE,
+      feature: FEATURE,
+      template: TEMPLATE,
+      endpoint: { url: 'https://hooks.invalid/', description: script('endpoint description') },
+    },
   )
+  ids['{subscription}'] = subscribe[0].id
+  ids['{endpoint}'] = endpoint.id
   await fetch(generateSubscriptionLink.url, {
     method: 'POST',
     body: new URLSearchParams({
@@ -187,7 +203,7 @@ describe('gap: a script in what people enter', () => {
 
   it.for(Object.entries(SHOWN))('is text on %s', async ([path, fields]) => {
     const { page, go, problems } = visit
-    await go(path)
+    await go(Object.entries(ids).reduce((whole, [name, id]) => whole.replace(name, id), path))
     const text = String(
       await page.evaluate(
         `[document.body.innerText, ...[...document.querySelectorAll('input, textarea')].map((e) => e.value)].join(' ')`,

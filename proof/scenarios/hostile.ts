@@ -26,8 +26,8 @@ export const hostile: Scenario = {
     sources: [
       {
         file: 'http/graphql-handler.ts',
-        find: '      exchange.answer(200, id, { errors })\n    }\n    return errors',
-        replace: '      exchange.answer(400, id, { errors })\n    }\n    return errors',
+        find: '      exchange.answer(200, id, { errors })\n    }\n    return outcomeOf',
+        replace: '      exchange.answer(400, id, { errors })\n    }\n    return outcomeOf',
       },
     ],
   },

@@ -1,5 +1,6 @@
 import { Loader } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import { Loading } from '../ui/loaded.tsx'
 import { FormDialog } from './form-dialog.tsx'
 
 const TryRefundForm = lazy(async () => ({ default: (await import('./try-refund-form.tsx')).TryRefundForm }))
@@ -21,7 +22,13 @@ export function TryRefund({ opened, onClose, appId, subscription }: TryRefundPro
       title={`Payments for ${p.name} of ${userName ?? userId}`}
       ta="left"
     >
-      <Suspense fallback={<Loader />}>
+      <Suspense
+        fallback={
+          <Loading>
+            <Loader />
+          </Loading>
+        }
+      >
         <TryRefundForm appId={appId} subscriptionId={id} />
       </Suspense>
     </FormDialog>

@@ -2,8 +2,8 @@ import { Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useAppId } from '../api/use-account.ts'
+import { Loading } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { SkeletonLines } from '../ui/skeletons.tsx'
 import { BillingTemplates } from './billing-templates.tsx'
 import { SandboxWarning } from './sandbox-warning.tsx'
 
@@ -31,12 +31,12 @@ export function BillingPage() {
           <BillingTemplates appId={appId} />
         </Tabs.Panel>
         <Tabs.Panel value="providers">
-          <Suspense fallback={<SkeletonLines />}>
+          <Suspense fallback={<Loading />}>
             <Providers appId={appId} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="notices">
-          <Suspense fallback={<SkeletonLines />}>
+          <Suspense fallback={<Loading />}>
             <Notices appId={appId} />
           </Suspense>
         </Tabs.Panel>

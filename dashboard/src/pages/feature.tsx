@@ -7,9 +7,9 @@ import { useAsk } from '../api/use-api.ts'
 import { FeatureRemoval } from '../forms/feature-removal.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { FeatureActivity } from './feature-activity.tsx'
@@ -119,7 +119,7 @@ export function FeaturePage() {
                 </Tabs.Panel>
               </Tabs>
               <FormDialog opened={edit !== undefined} onClose={close} title="Edit feature">
-                <Suspense fallback={<SkeletonLines />}>
+                <Suspense fallback={<Loading />}>
                   <FeatureForm key={feature.id} appId={app} feature={feature} onDone={close} />
                 </Suspense>
               </FormDialog>

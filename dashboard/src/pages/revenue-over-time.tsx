@@ -14,7 +14,7 @@ import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useAsk } from '../api/use-api.ts'
 import type { Series } from '../ui/chart.tsx'
 import { download } from '../ui/csv.ts'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { moneyText, providerName } from '../ui/price.ts'
 import {
@@ -201,7 +201,13 @@ function Panel({
 }
 
 const Plot = (props: { label: string; times: number[]; series: Series[] }) => (
-  <Suspense fallback={<Skeleton height={210} />}>
+  <Suspense
+    fallback={
+      <Loading>
+        <Skeleton height={210} />
+      </Loading>
+    }
+  >
     <Chart {...props} height={180} />
   </Suspense>
 )

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Stack, Text, VisuallyHidden } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf, type VariablesOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -64,11 +64,13 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
           <Link
             to="/apps/$app/subscriptions/$id"
             params={{ app: appId, id: subscription.id }}
-            aria-label={`Subscription to ${subscription.package.name} of ${subscription.userId}`}
             className="row-link"
             data-main
           >
             <StatusTag of={subscription} />
+            <VisuallyHidden>
+              {` subscription to ${subscription.package.name} of ${subscription.userId}`}
+            </VisuallyHidden>
           </Link>
           <ReversalTags reversals={subscription.reversals} />
         </>

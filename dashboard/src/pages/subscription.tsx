@@ -6,14 +6,14 @@ import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { SubscriptionActions } from '../forms/subscription-actions.tsx'
 import { AnchorLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Page } from '../ui/page.tsx'
 import { PaymentTable } from '../ui/payment-table.tsx'
 import { priceText, providerName } from '../ui/price.ts'
 import { useProviderLink } from '../ui/provider-link.ts'
-import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { StatusTag } from '../ui/status-tag.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
@@ -120,7 +120,7 @@ export function SubscriptionPage() {
         }
       </Loaded>
       <FormDialog opened={changing} onClose={close} title={`Change the plan of ${user}`} size="lg">
-        <Suspense fallback={<SkeletonLines />}>
+        <Suspense fallback={<Loading />}>
           {found && (
             <ChangePlanForm appId={app} userId={found.userId} userName={user} what="plan" onDone={close} />
           )}

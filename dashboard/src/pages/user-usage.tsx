@@ -7,7 +7,7 @@ import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { withNumbers } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
@@ -201,7 +201,13 @@ function PastChart({ usage, name }: { usage: Usage; name: string }) {
     }
   }, [usage])
   return (
-    <Suspense fallback={<Skeleton role="status" aria-label="Loading" height={250} />}>
+    <Suspense
+      fallback={
+        <Loading>
+          <Skeleton height={250} />
+        </Loading>
+      }
+    >
       <Chart
         label={`Usage of ${name} in the last ${times.length} periods`}
         times={times}

@@ -11,7 +11,7 @@ import { useSubscriptionActions } from '../forms/subscription-actions.tsx'
 import { UserForm } from '../forms/user-form.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { AnchorLink, MenuItemLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { MoreMenu } from '../ui/more-menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
@@ -192,7 +192,13 @@ export function UserPage() {
         title={open === null ? '' : titleOf(open, name, hasPlan)}
         size={open === 'change' || open === 'terms' || open === 'link' ? 'lg' : 'md'}
       >
-        <Suspense fallback={<Loader />}>
+        <Suspense
+          fallback={
+            <Loading>
+              <Loader />
+            </Loading>
+          }
+        >
           {open === 'subscribe' && <SubscribeForm {...form} hasPlan={hasPlan} />}
           {(open === 'change' || open === 'terms') && (
             <ChangePlanForm {...form} userName={name} what={open === 'terms' ? 'terms' : 'plan'} />
@@ -202,7 +208,13 @@ export function UserPage() {
         </Suspense>
       </FormDialog>
       <Dialog opened={open === 'token'} onClose={close} size="lg" title="Token for the client SDK">
-        <Suspense fallback={<Loader />}>
+        <Suspense
+          fallback={
+            <Loading>
+              <Loader />
+            </Loading>
+          }
+        >
           <UserToken appId={app} userId={id} />
         </Suspense>
       </Dialog>

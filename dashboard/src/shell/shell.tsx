@@ -4,8 +4,8 @@ import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useApps } from '../api/use-account.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Loading } from '../ui/loaded.tsx'
 import { Mark } from '../ui/mark.tsx'
-import { SkeletonLines } from '../ui/skeletons.tsx'
 import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AppSwitcher } from './app-switcher.tsx'
@@ -75,7 +75,7 @@ export function Shell() {
       </AppShell.Main>
       <CommandBar app={app} onShortcuts={helping.open} />
       <Dialog opened={help} onClose={helping.close} title="Keyboard shortcuts">
-        <Suspense fallback={<SkeletonLines />}>
+        <Suspense fallback={<Loading />}>
           <ShortcutsHelp />
         </Suspense>
       </Dialog>

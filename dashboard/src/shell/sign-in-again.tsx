@@ -7,7 +7,7 @@ import { setSessionEnded, useSessionEnded } from '../api/session-ended.ts'
 import { useMe } from '../api/use-account.ts'
 import { unsavedForms } from '../forms/unsaved.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { SkeletonLines } from '../ui/skeletons.tsx'
+import { Loading } from '../ui/loaded.tsx'
 
 const SignInForm = lazy(async () => ({ default: (await import('../forms/sign-in-form.tsx')).SignInForm }))
 
@@ -41,7 +41,7 @@ export function SignInAgain() {
     >
       <Stack>
         <Text size="sm">Sign in again to continue. Your unsaved changes are still here.</Text>
-        <Suspense fallback={<SkeletonLines />}>
+        <Suspense fallback={<Loading />}>
           <SignInForm onDone={enter} />
         </Suspense>
         <Button variant="subtle" onClick={leave}>

@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { isNotFound, messageOf } from '../api/api-error.ts'
 import { Note } from './note.tsx'
-import { SkeletonTable } from './skeletons.tsx'
+import { SkeletonLines, SkeletonTable } from './skeletons.tsx'
 
 interface LoadedProps<Result> {
   of: UseQueryResult<Result>
@@ -19,9 +19,14 @@ export function Loaded<Result>({ of, children, whole, skeleton }: LoadedProps<Re
   if (of.data !== undefined) return children(of.data)
   if (whole && isNotFound(of.error)) throw of.error
   if (of.error) return <Failed error={of.error} retry={() => void of.refetch()} />
+  return <Loading>{skeleton ?? <SkeletonTable />}</Loading>
+}
+
+/** A placeholder, which tells readers of the screen that more is to come. */
+export function Loading({ children = <SkeletonLines /> }: { children?: ReactNode }) {
   return (
     <div role="status" aria-label="Loading">
-      {skeleton ?? <SkeletonTable />}
+      {children}
     </div>
   )
 }

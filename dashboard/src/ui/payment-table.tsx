@@ -5,9 +5,9 @@ import { useMay } from '../api/use-account.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { DataTable } from './data-table.tsx'
 import { AnchorLink } from './links.tsx'
+import { Loading } from './loaded.tsx'
 import { moneyText, providerName } from './price.ts'
 import { useProviderLinks } from './provider-link.ts'
-import { SkeletonLines } from './skeletons.tsx'
 import { Tag, type Tone } from './tag.tsx'
 import { When } from './when.tsx'
 
@@ -104,7 +104,7 @@ export function PaymentTable({ appId, payments, forUser = false }: PaymentTableP
         onClose={() => setRefunding(null)}
         title={refunding === null ? '' : `Refund ${moneyText(refunding)}`}
       >
-        <Suspense fallback={<SkeletonLines />}>
+        <Suspense fallback={<Loading />}>
           {refunding?.subscriptionId != null && (
             <RefundForm
               appId={appId}

@@ -60,7 +60,7 @@ export const LATE_JOBS: Job[] = [
     clicks: [3, 4],
     async do({ page, menu, choose, idle }) {
       await menu('Subscriptions')
-      await choose(page.getByRole('combobox', { name: 'Package' }), 'Basic')
+      await choose(page.getByRole('combobox', { name: 'Plan or add-on' }), 'Basic')
       await page.waitForURL(/package=basic/)
       await idle()
       const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')

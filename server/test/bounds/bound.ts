@@ -12,6 +12,11 @@ export interface World extends TestServer {
   turnClock(ms: number): void
   /** what that clock says */
   now(): number
+  /** deliveries to receivers that take almost as long as they may, and longer */
+  slow: Record<
+    'within' | 'beyond',
+    Promise<{ status?: number | null | undefined; error?: string | null | undefined }>
+  >
 }
 
 /** A bound: just within it works, just beyond it is refused. */

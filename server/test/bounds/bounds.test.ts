@@ -19,7 +19,7 @@ import { requestBounds } from './requests.ts'
 import { retryBounds } from './retries.ts'
 import { usageBounds } from './usage.ts'
 import { valueBounds } from './values.ts'
-import { webhookBounds } from './webhooks.ts'
+import { slowDeliveries, webhookBounds } from './webhooks.ts'
 
 const BOUNDS: Bound[] = [
   ...requestBounds,
@@ -50,11 +50,13 @@ beforeAll(async () => {
       now += ms
     },
     now: () => now,
+    slow: slowDeliveries(),
   }
 })
 afterAll(async () => {
   await world?.stop()
   await world?.clocked.stop()
+  await Promise.all(Object.values(world?.slow ?? {}))
 })
 
 describe('gap: limits', () => {

@@ -7,7 +7,7 @@ import {
   MAX_PRICES,
 } from '../../src/domain/limits.ts'
 import type { Answer } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { type Bound, expectAnswer, expectRefusal, type World } from './bound.ts'
 
 // What a page shows and a process remembers as a whole. All but the last are put into the database directly.
@@ -88,7 +88,7 @@ function ofApp(limit: Bound['limit'], most: number, { what, fill, add, says }: C
       appId: from,
       input: { id: 'brought', name: 'B', type: 'BINARY' },
     })
-    await rowsOf({ connectionString: databaseUrl }, fill, [app, rows])
+    await rowsOf({ connectionString: databaseUrl, ...UNREPORTED }, fill, [app, rows])
     return dashboard.ask(add, { app, ...(add.includes('$from') && { from }) })
   }
   return {

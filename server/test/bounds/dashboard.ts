@@ -17,7 +17,7 @@ import {
   PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
 import { dashboardClient } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
 
@@ -287,7 +287,7 @@ async function expectParts(world: World, entries: number, parts: number[]): Prom
 async function expectFound({ databaseUrl, dashboard, fresh }: World, users: number, found: number) {
   const word = `word-${fresh()}-`
   await rowsOf(
-    { connectionString: databaseUrl },
+    { connectionString: databaseUrl, ...UNREPORTED },
     `insert into users (app_id, id, name, metadata)
      select 'default', gen_random_uuid(), 'Ada the ' || $1::text, '{}' from generate_series(1, $2)`,
     [word, users],
@@ -304,7 +304,7 @@ async function expectFound({ databaseUrl, dashboard, fresh }: World, users: numb
 /** The first page of an app with so many subscriptions, all of them over. */
 async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: number, state: string) {
   const app = fresh()
-  const connection = { connectionString: databaseUrl }
+  const connection = { connectionString: databaseUrl, ...UNREPORTED }
   await rowsOf(connection, `insert into app (id, name) values ($1, 'Many')`, [app])
   await rowsOf(
     connection,

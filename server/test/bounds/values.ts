@@ -9,7 +9,7 @@ import {
   MAX_TEXT_CHARACTERS,
 } from '../../src/domain/limits.ts'
 import type { Answer } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { createApp } from '../harness/server.ts'
 import { type Bound, CREATE_FEATURE, CREATE_PACKAGE, CREATE_USER, valueBound, type World } from './bound.ts'
 
@@ -206,7 +206,7 @@ function packageFeatures(
     { within: MAX_PACKAGE_FEATURES, beyond: MAX_PACKAGE_FEATURES + 1 },
     async (world, count) => {
       await rowsOf(
-        { connectionString: world.databaseUrl },
+        { connectionString: world.databaseUrl, ...UNREPORTED },
         `insert into feature (app_id, id, name, type, metadata)
          select 'default', 'bulk-' || n, 'Bulk', 'BINARY', '{}' from generate_series(1, $1) n
          on conflict do nothing`,
@@ -226,7 +226,7 @@ async function publishedAfter(world: World, earlier: number): Promise<Answer> {
   await admin.data(CREATE_PACKAGE, { input: { id, name: 'P' } })
   await dashboard.data('mutation ($id: String!) { publishPackage(appId: "default", id: $id) { id } }', { id })
   await rowsOf(
-    { connectionString: databaseUrl },
+    { connectionString: databaseUrl, ...UNREPORTED },
     `with published as (
        insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
        select 'default', $1, n, 'PUBLISHED', n - 1, n, 'NEW_ONLY', now(), '[]' from generate_series(2, $2 + 1) n)

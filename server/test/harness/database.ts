@@ -55,6 +55,9 @@ async function once(url: string, sql: string): Promise<void> {
   await rowsOf({ connectionString: url }, sql)
 }
 
+/** For a connection that writes many rows which are not events: other systems are not told of them. */
+export const UNREPORTED = { options: '-c tollgate.events=off' }
+
 /** The rows of a statement, on a separate connection that bypasses the service. */
 export const rowsOf = <Row extends pg.QueryResultRow>(
   connection: pg.ClientConfig,

@@ -1,4 +1,4 @@
-import { rowsOf } from './database.ts'
+import { rowsOf, UNREPORTED } from './database.ts'
 
 /** Users u1, u2, …, each with one subscription; the first has as many once more, which have ended. */
 export async function seedUsers(
@@ -7,7 +7,8 @@ export async function seedUsers(
   size: number,
   bytesEach = 1,
 ): Promise<void> {
-  const run = (sql: string, values: unknown[]) => rowsOf({ connectionString: databaseUrl }, sql, values)
+  const run = (sql: string, values: unknown[]) =>
+    rowsOf({ connectionString: databaseUrl, ...UNREPORTED }, sql, values)
   await run(
     `insert into users (app_id, id, metadata) select $1, 'u' || i, json_build_object('pad', repeat('x', $3::int))
      from generate_series(1, $2::int) i order by i`,

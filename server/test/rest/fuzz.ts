@@ -24,11 +24,15 @@ type Statuses = Map<string, Map<number, number>>
 export async function fuzz(server: TestServer, { requests, seed }: Run): Promise<Statuses> {
   const id = `fuzz-${seed}`
   const app = { id, admin: await createApp(server, id), dashboard: server.dashboard.of(id) }
-  const { migration, subscription } = await furnishWorld(server, app, { count: 5 })
+  const { migration, subscription, endpoint, quietEndpoint } = await furnishWorld(server, app, { count: 5 })
   const rest = new RestClient(server.url, { ...app.admin.headers })
   const check = answerChecker()
   const random = seeded(seed)
-  const maker = new Maker(random, { subscription: [subscription], migration: [migration] })
+  const maker = new Maker(random, {
+    subscription: [subscription],
+    migration: [migration],
+    'webhook-endpoint': [endpoint, quietEndpoint],
+  })
   const statuses: Statuses = new Map()
   for (let sent = 0; sent < requests; sent++) {
     const operation = pick(random, restOperations())
@@ -57,6 +61,7 @@ const KNOWN: Record<string, readonly string[]> = {
   time: [inDays(20), inDays(40), inDays(60), '2999-12-31T23:59:59Z', 'tomorrow'],
   url: ['https://shop.example/x', 'http://localhost:1', 'javascript:1'],
   status: ['DRAFT', 'PUBLISHED'],
+  type: ['user.created', 'usage.recorded'],
 }
 
 /** Which of them a value is, by its name or by the noun in its path. */
@@ -65,8 +70,10 @@ const KINDS: readonly [pattern: RegExp, kind: string][] = [
   [/^featureIds?$/, 'feature'],
   [/^(packageIds?|then)$/, 'package'],
   [/^templateId$/, 'template'],
-  [/^(until|expiresAt)$/, 'time'],
-  [/Url$/, 'url'],
+  [/^(until|expiresAt|from|to)$/, 'time'],
+  [/^endpointId$/, 'webhook-endpoint'],
+  [/^types$/, 'type'],
+  [/^url$|Url$/, 'url'],
   [/^status$/, 'status'],
 ]
 
@@ -98,7 +105,7 @@ class Maker {
   request(operation: RestOperation) {
     const { parameters = [], requestBody } = described(operation)
     const all = parameters.map(referred<Parameter>)
-    const noun = /^\/v1\/(\w+?)s(?:\/|$)/.exec(operation.route.path)?.[1] ?? ''
+    const noun = /^\/v1\/([\w-]+?)s(?:\/|$)/.exec(operation.route.path)?.[1] ?? ''
     const path = all
       .filter((parameter) => parameter.in === 'path')
       .reduce<string>((text, { name }) => {
