@@ -73,6 +73,16 @@ describe('the code of the documentation', () => {
     expect(strange).toEqual([])
   })
 
+  it('is fenced: indented code has no language, and is wider than a phone', () => {
+    const indented = docs.flatMap((source) => {
+      const prose = readFileSync(join(ROOT, source), 'utf8').replaceAll(/^( *```).*\n[\s\S]*?^\1$/gm, '')
+      return [...prose.matchAll(/^(?! *(?:[-*]|\d+\.) | {4}).*\n\n {4}(?=\S)(?![-*] |\d+\. ).*/gm)].map(
+        ([code]) => `${source}: ${code.trim()}`,
+      )
+    })
+    expect(indented).toEqual([])
+  })
+
   it('is run by one of three tests', () => {
     /** Shell commands: server/test/tools/commands.test.ts. Fragments of the SDK: sdk/test/fragments.test.ts. */
     const elsewhere = (source: string, language: string) =>
