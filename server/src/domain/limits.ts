@@ -212,10 +212,10 @@ export const MAX_EVENT_SCAN = 10_000
 export const MAX_THRESHOLDS = 10
 /** Ten times the budget: of a feature with overage. */
 export const MAX_THRESHOLD = 1_000
-/** Rows of the outbox per publication: a transaction of some tens of milliseconds. */
-export const MAX_PUBLISHED_ROWS = 500
+/** Rows of the outbox per publication: checks wait while their events are composed. */
+export const MAX_PUBLISHED_ROWS = 200
 /** Subscribers of a changed package whose entitlements one publication reports. */
-export const MAX_FANOUT_USERS = 200
+export const MAX_FANOUT_USERS = 100
 
 /** Cells per installation. Each takes connections of every process. */
 export const MAX_CELLS = 64

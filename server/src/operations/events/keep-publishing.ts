@@ -35,19 +35,20 @@ export function startPublishing({ log, metrics, monotonic }: Service, pool: Pool
     measuredAt = monotonic()
     Object.assign(backlog, await unpublished(pool))
   }
-  /** Whether to go on at once. */
-  const round = async (): Promise<boolean> => {
+  /** Returns how long to wait. While there is a backlog, half of the time is left to requests. */
+  const round = async (): Promise<number> => {
     await measure()
-    if (!(await isAnythingToPublish(pool))) return false
+    if (!(await isAnythingToPublish(pool))) return POLL_MS
+    const began = monotonic()
     const done = await publishEvents(pool, { onPublished: insertDeliveries })
-    return done !== null && done.rows > 0
+    return done && done.rows > 0 ? Math.min(monotonic() - began, POLL_MS) : POLL_MS
   }
   const work = async () => {
     let failed = false
     while (!signal.aborted) {
       let wait = POLL_MS
       try {
-        if (await round()) wait = 0
+        wait = await round()
         if (failed) log.info('events are being published again')
         failed = false
       } catch (error) {

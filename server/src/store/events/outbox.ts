@@ -104,8 +104,8 @@ export async function readOutbox(db: HomeDb, limit: number): Promise<OutboxRow[]
   return rows
 }
 
-/** How far apart the rows of one transaction are looked for. */
-const TOGETHER = 5_000
+/** How far apart the rows of one transaction are looked for: those of one change of one user stand next to each other. */
+const TOGETHER = 100
 
 /** What is not published yet of a deleted user is not published, apart from the deletion. */
 export async function eraseFromOutbox(db: HomeDb, appId: string, uid: number): Promise<void> {
