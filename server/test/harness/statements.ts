@@ -8,8 +8,8 @@ export interface Statement {
   client: object
 }
 
-/** Jobs, and the upkeep of statistics. */
-const BACKGROUND = /graphile_worker|pg_stat_user_tables|^analyze /
+/** Jobs, the upkeep of statistics, and the publisher's polling. */
+const BACKGROUND = /graphile_worker|pg_stat_user_tables|^analyze |^select exists \(select from event_outbox\)/
 
 type Callback = (error: Error) => void
 
