@@ -202,7 +202,15 @@ export const user = createRoute({
   path: 'users/$id',
   params: OF_ID,
   validateSearch: (search) => ({
-    ...choice(search, 'tab', ['usage', 'subscriptions', 'payments', 'overrides', 'ledger', 'details']),
+    ...choice(search, 'tab', [
+      'usage',
+      'credits',
+      'subscriptions',
+      'payments',
+      'overrides',
+      'ledger',
+      'details',
+    ]),
     ...text(search, 'feature', 'after'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),

@@ -88,6 +88,12 @@ const PLACES: Record<string, Place> = {
     path: '/apps/default/users/ada?tab=overrides',
     control: button('Remove the override of Single sign-on'),
   },
+  addCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Add credit') },
+  voidCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Void the credit crd_ada') },
+  releaseReservation: {
+    path: '/apps/default/users/ada?tab=credits',
+    control: button('Release the reservation rsv_ada'),
+  },
   recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
   generateUserToken: {
     path: '/apps/default/users/ada',
@@ -195,6 +201,7 @@ async function fill(): Promise<void> {
     setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }
     generateUserToken(appId: "default", userId: "ada") { token }
     setOverride(appId: "default", input: {userId: "ada", featureId: "sso", mode: GRANT}) { mode }
+    addCredit(appId: "default", input: {id: "crd_ada", userId: "ada", featureId: "calls", amount: 50}) { id }
     inviteMember(email: "invited@example.com", role: EDITOR) { id }
   }`)
   const { subscriptions } = await server.admin.data('{ subscriptions(userId: "bob") { id } }')
@@ -202,6 +209,7 @@ async function fill(): Promise<void> {
     id: subscriptions[0].id,
   })
   await server.admin.data(`mutation {
+    reserveUsage(input: { id: "rsv_ada", userId: "ada", featureId: "calls", amount: 5 }) { id }
     carl: createUser(input: { id: "carl" }) { id }
     dora: createUser(input: { id: "dora" }) { id }
     nils: createUser(input: { id: "nils" }) { id }

@@ -40,6 +40,19 @@ CanUseFeatureData = TypedDict(
     {
         "access": "bool",
         "consumption": "Optional[Consumption]",
+        "deniedBy": "Optional[str]",
+        "featureId": "str",
+        "reason": "str",
+        "reasonCode": "ReasonCode",
+        "sources": "List[UsageSource]",
+    },
+)
+CanUseFeatureDataSummary = TypedDict(
+    "CanUseFeatureDataSummary",
+    {
+        "access": "bool",
+        "consumption": "Optional[Consumption]",
+        "deniedBy": "Optional[str]",
         "featureId": "str",
         "reason": "str",
         "reasonCode": "ReasonCode",
@@ -51,6 +64,8 @@ Consumption = TypedDict(
     {
         "budget": "Optional[float]",
         "overageEnabled": "bool",
+        "remaining": "Optional[float]",
+        "reserved": "float",
         "used": "float",
     },
 )
@@ -117,6 +132,40 @@ CreateWebhookEndpointInput = TypedDict(
     },
     total=False,
 )
+Credit = TypedDict(
+    "Credit",
+    {
+        "amount": "float",
+        "effectiveAt": "str",
+        "expiresAt": "Optional[str]",
+        "featureId": "str",
+        "id": "str",
+        "kind": "CreditKind",
+        "priority": "int",
+        "reason": "Optional[str]",
+        "reserved": "float",
+        "state": "CreditState",
+        "used": "float",
+        "userId": "str",
+    },
+)
+CreditInput = TypedDict(
+    "CreditInput",
+    {
+        "amount": "int",
+        "effectiveAt": "Optional[str]",
+        "expiresAt": "Optional[str]",
+        "featureId": "str",
+        "id": "Optional[str]",
+        "kind": "Optional[CreditKind]",
+        "priority": "Optional[int]",
+        "reason": "Optional[str]",
+        "userId": "str",
+    },
+    total=False,
+)
+CreditKind = Literal["PAID", "PROMOTIONAL"]
+CreditState = Literal["EXPIRED", "LIVE", "SCHEDULED", "SPENT", "VOIDED"]
 DeletedUser = TypedDict(
     "DeletedUser",
     {
@@ -173,11 +222,11 @@ Feature = TypedDict(
         "unitLabelPlural": "Optional[str]",
     },
 )
-FeatureChange = TypedDict(
-    "FeatureChange",
+FeatureChangeSummary = TypedDict(
+    "FeatureChangeSummary",
     {
-        "after": "CanUseFeatureData",
-        "before": "CanUseFeatureData",
+        "after": "CanUseFeatureDataSummary",
+        "before": "CanUseFeatureDataSummary",
         "featureId": "str",
         "name": "str",
     },
@@ -189,6 +238,7 @@ GeneratedUserToken = TypedDict(
         "token": "str",
     },
 )
+IfOver = Literal["CAP", "RECORD", "REJECT"]
 MigratedFeature = TypedDict(
     "MigratedFeature",
     {
@@ -333,6 +383,35 @@ ResentEvents = TypedDict(
         "resent": "int",
     },
 )
+Reservation = TypedDict(
+    "Reservation",
+    {
+        "createdAt": "str",
+        "expiresAt": "str",
+        "featureId": "str",
+        "id": "str",
+        "late": "bool",
+        "reason": "Optional[str]",
+        "reserved": "float",
+        "settled": "float",
+        "state": "ReservationState",
+        "userId": "str",
+    },
+)
+ReservationInput = TypedDict(
+    "ReservationInput",
+    {
+        "amount": "int",
+        "atLeast": "Optional[int]",
+        "featureId": "str",
+        "id": "Optional[str]",
+        "metadata": "Optional[Dict[str, Any]]",
+        "ttlSeconds": "Optional[int]",
+        "userId": "str",
+    },
+    total=False,
+)
+ReservationState = Literal["EXPIRED", "HELD", "RELEASED", "SETTLED"]
 ResetPeriod = Literal["DAY", "HOUR", "MONTH", "NEVER", "WEEK", "YEAR"]
 ScheduledChange = TypedDict(
     "ScheduledChange",
@@ -358,10 +437,10 @@ SubscriptionChange = TypedDict(
         "currency": "Optional[str]",
         "formula": "str",
         "from": "Package",
-        "gains": "List[FeatureChange]",
-        "lessOverage": "List[FeatureChange]",
-        "loses": "List[FeatureChange]",
-        "moreOverage": "List[FeatureChange]",
+        "gains": "List[FeatureChangeSummary]",
+        "lessOverage": "List[FeatureChangeSummary]",
+        "loses": "List[FeatureChangeSummary]",
+        "moreOverage": "List[FeatureChangeSummary]",
         "now": "bool",
         "quotedBy": "str",
         "subscription": "Optional[PackageSubscription]",
@@ -429,6 +508,16 @@ UsagePeriod = TypedDict(
         "periodStart": "str",
     },
 )
+UsageSource = TypedDict(
+    "UsageSource",
+    {
+        "expiresAt": "Optional[str]",
+        "id": "Optional[str]",
+        "kind": "UsageSourceKind",
+        "left": "Optional[float]",
+    },
+)
+UsageSourceKind = Literal["CREDIT", "PLAN"]
 User = TypedDict(
     "User",
     {
@@ -947,6 +1036,152 @@ class Tollgate:
             f"/v1/users/{_encoded(id)}/overrides/{_encoded(feature_id)}",
             {},
             None,
+            request_key or str(uuid.uuid4()),
+        )
+
+    def credits(
+        self,
+        *,
+        user_id: str,
+        after: Union[str, _Omitted] = OMITTED,
+        feature_id: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        state: Union[CreditState, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """A user's credits, oldest first. At most 500 are returned; pass the last ID as `after` to continue."""
+        return self._send(
+            "GET",
+            "/v1/credits",
+            {"after": after, "featureId": feature_id, "first": first, "state": state, "userId": user_id},
+            None,
+            None,
+        )
+
+    def add_credit(
+        self,
+        *,
+        amount: int,
+        feature_id: str,
+        user_id: str,
+        effective_at: Union[Optional[str], _Omitted] = OMITTED,
+        expires_at: Union[Optional[str], _Omitted] = OMITTED,
+        id: Union[Optional[str], _Omitted] = OMITTED,
+        kind: Union[Optional[CreditKind], _Omitted] = OMITTED,
+        priority: Union[Optional[int], _Omitted] = OMITTED,
+        reason: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Credit:
+        """Adds units of a consumable feature that the user can use in addition to the plan. They first pay for usage of the current period that exceeded all sources."""
+        return self._send(
+            "POST",
+            "/v1/credits",
+            {},
+            {"amount": amount, "effectiveAt": effective_at, "expiresAt": expires_at, "featureId": feature_id, "id": id, "kind": kind, "priority": priority, "reason": reason, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def void_credit(
+        self,
+        *,
+        id: str,
+        reason: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Credit:
+        """Voids a credit: its remaining units can no longer be used. Live reservations keep what they hold of it."""
+        return self._send(
+            "POST",
+            f"/v1/credits/{_encoded(id)}/void",
+            {},
+            {"reason": reason},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def reservations(
+        self,
+        *,
+        user_id: str,
+        after: Union[str, _Omitted] = OMITTED,
+        feature_id: Union[str, _Omitted] = OMITTED,
+        first: Union[int, _Omitted] = OMITTED,
+        state: Union[ReservationState, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """A user's reservations, oldest first. At most 500 are returned; pass the last ID as `after` to continue."""
+        return self._send(
+            "GET",
+            "/v1/reservations",
+            {"after": after, "featureId": feature_id, "first": first, "state": state, "userId": user_id},
+            None,
+            None,
+        )
+
+    def reserve_usage(
+        self,
+        *,
+        amount: int,
+        feature_id: str,
+        user_id: str,
+        at_least: Union[Optional[int], _Omitted] = OMITTED,
+        id: Union[Optional[str], _Omitted] = OMITTED,
+        metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
+        ttl_seconds: Union[Optional[int], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Reservation:
+        """Holds units of a feature until they are settled or released, or the reservation expires. If too few are left, `reserved` is 0 and `reason` says why."""
+        return self._send(
+            "POST",
+            "/v1/reservations",
+            {},
+            {"amount": amount, "atLeast": at_least, "featureId": feature_id, "id": id, "metadata": metadata, "ttlSeconds": ttl_seconds, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def extend_reservation(
+        self,
+        *,
+        id: str,
+        add: Union[Optional[int], _Omitted] = OMITTED,
+        ttl_seconds: Union[Optional[int], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Reservation:
+        """Postpones the expiry of a live reservation to `ttlSeconds` from now, adds units to it, or both. If the units are not available, nothing is changed and `reason` says why."""
+        return self._send(
+            "POST",
+            f"/v1/reservations/{_encoded(id)}/extend",
+            {},
+            {"add": add, "ttlSeconds": ttl_seconds},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def settle_reservation(
+        self,
+        *,
+        id: str,
+        amount: int,
+        final: Union[bool, _Omitted] = OMITTED,
+        if_over: Union[IfOver, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Reservation:
+        """Records the use of reserved units. A final settlement returns the rest. Units beyond the reservation, or after its expiry, are decided like a call of recordUsage."""
+        return self._send(
+            "POST",
+            f"/v1/reservations/{_encoded(id)}/settle",
+            {},
+            {"amount": amount, "final": final, "ifOver": if_over},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def release_reservation(
+        self,
+        *,
+        id: str,
+        request_key: Optional[str] = None,
+    ) -> Reservation:
+        """Releases a reservation and returns what it holds."""
+        return self._send(
+            "POST",
+            f"/v1/reservations/{_encoded(id)}/release",
+            {},
+            {},
             request_key or str(uuid.uuid4()),
         )
 

@@ -8,6 +8,8 @@ export const REQUIRED_FIELDS: Record<string, string> = {
   CreateFeatureInput: '$id: String! $name: String! $type: FeatureType!',
   CreatePackageInput: '$id: String! $name: String!',
   CreateUserInput: '$id: String!',
+  CreditInput: '$userId: String! $featureId: String! $amount: SafeInt!',
+  ReservationInput: '$userId: String! $featureId: String! $amount: SafeInt!',
   OverrideInput: '$userId: String! $featureId: String! $mode: OverrideMode!',
   CreateWebhookEndpointInput: '$url: String!',
   CreateUsageEventInput: '$userId: String! $featureId: String! $delta: SafeInt!',

@@ -1,4 +1,12 @@
-import type { ChangeTime, EventType, PackageStatus, WebhookDeliveryState } from './types.ts'
+import type {
+  ChangeTime,
+  CreditState,
+  EventType,
+  IfOver,
+  PackageStatus,
+  ReservationState,
+  WebhookDeliveryState,
+} from './types.ts'
 
 /** Identifies one object. */
 export interface ById {
@@ -168,4 +176,44 @@ export interface ResendFailedArguments extends ByEndpoint {
 export interface Update<Input> extends ById {
   /** Fields to change. */
   input: Input
+}
+
+/** Filter for credits. */
+export interface CreditsArguments extends ByUser, Paging {
+  /** Only credits of this feature. */
+  featureId?: string | undefined
+  /** Only credits in this state. */
+  state?: CreditState | undefined
+}
+
+/** Arguments of `voidCredit`. */
+export interface VoidCreditArguments extends ById {
+  /** Internal note. @default unchanged */
+  reason?: string | undefined
+}
+
+/** Filter for reservations. */
+export interface ReservationsArguments extends ByUser, Paging {
+  /** Only reservations of this feature. */
+  featureId?: string | undefined
+  /** Only reservations in this state. */
+  state?: ReservationState | undefined
+}
+
+/** Arguments of `extendReservation`. */
+export interface ExtendReservationArguments extends ById {
+  /** Seconds from now until the new expiry. An earlier expiry than the current one has no effect. */
+  ttlSeconds?: number | undefined
+  /** Units to add. */
+  add?: number | undefined
+}
+
+/** Arguments of `settleReservation`. */
+export interface SettleReservationArguments extends ById {
+  /** Units that were used. */
+  amount: number
+  /** Whether the rest is returned. @default true */
+  final?: boolean | undefined
+  /** What to do with units beyond the reservation. @default 'RECORD' */
+  ifOver?: IfOver | undefined
 }

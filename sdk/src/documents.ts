@@ -1,10 +1,12 @@
 import {
   CHECK,
   CONSUMPTION,
+  CREDIT,
   MIGRATION,
   OVERRIDE,
   PACKAGE,
   PACKAGE_FEATURE,
+  RESERVATION,
   REVERSALS,
   SUBSCRIPTION,
   USAGE_PERIOD,
@@ -52,6 +54,34 @@ export const DOCUMENTS = {
     }
   }`,
   overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
+  credits: `query credits($userId: String!, $featureId: String, $state: CreditState, $first: Int, $after: String) {
+    credits(userId: $userId, featureId: $featureId, state: $state, first: $first, after: $after) { ${CREDIT} }
+  }`,
+  reservations: `query reservations(
+    $userId: String!, $featureId: String, $state: ReservationState, $first: Int, $after: String
+  ) {
+    reservations(userId: $userId, featureId: $featureId, state: $state, first: $first, after: $after) {
+      ${RESERVATION}
+    }
+  }`,
+  addCredit: `mutation addCredit($input: CreditInput!) { addCredit(input: $input) { ${CREDIT} } }`,
+  voidCredit: `mutation voidCredit($id: String!, $reason: String) {
+    voidCredit(id: $id, reason: $reason) { ${CREDIT} }
+  }`,
+  reserveUsage: `mutation reserveUsage($input: ReservationInput!) {
+    reserveUsage(input: $input) { ${RESERVATION} }
+  }`,
+  extendReservation: `mutation extendReservation($id: String!, $ttlSeconds: Int, $add: SafeInt) {
+    extendReservation(id: $id, ttlSeconds: $ttlSeconds, add: $add) { ${RESERVATION} }
+  }`,
+  settleReservation: `mutation settleReservation(
+    $id: String!, $amount: SafeInt!, $final: Boolean, $ifOver: IfOver
+  ) {
+    settleReservation(id: $id, amount: $amount, final: $final, ifOver: $ifOver) { ${RESERVATION} }
+  }`,
+  releaseReservation: `mutation releaseReservation($id: String!) {
+    releaseReservation(id: $id) { ${RESERVATION} }
+  }`,
   migration: `query migration($id: String!) { migration(id: $id) { ${MIGRATION} } }`,
   webhookEndpoints: `query webhookEndpoints { webhookEndpoints { ${WEBHOOK_ENDPOINT} } }`,
   webhookDeliveries: `query webhookDeliveries(

@@ -17,6 +17,8 @@ export const ERROR_TABLE = {
   MIGRATION_NOT_FOUND: { type: 'Error', status: 404 },
   PRICE_NOT_FOUND: { type: 'Error', status: 404 },
   TEMPLATE_NOT_FOUND: { type: 'Error', status: 404 },
+  CREDIT_NOT_FOUND: { type: 'Error', status: 404 },
+  RESERVATION_NOT_FOUND: { type: 'Error', status: 404 },
   NOTICE_NOT_FOUND: { type: 'Error', status: 404 },
   WEBHOOK_ENDPOINT_NOT_FOUND: { type: 'Error', status: 404 },
   BILLING_PROVIDER_ERROR: { type: 'Error', status: 502 },

@@ -5,6 +5,9 @@ export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancel
 export const REVERSALS =
   'reversals { paymentRef amount refunded currency paidAt periodStart periodEnd refundedAt dispute { state reason openedAt } }'
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
+export const CREDIT =
+  'id userId featureId amount used reserved kind priority effectiveAt expiresAt state reason'
+export const RESERVATION = 'id userId featureId reserved settled state createdAt expiresAt late reason'
 export const MIGRATION =
   'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'
 export const WEBHOOK_ENDPOINT =

@@ -332,11 +332,11 @@ export class Tollgate {
     return result
   }
 
-  /** Cached checks of the subscription's user are stale now; only the answer says who that is. */
-  async #changed(asked: Promise<T.Result<T.PackageSubscription>>): Promise<T.Result<T.PackageSubscription>> {
+  /** Cached checks of the object's user are stale now; only the answer says who that is. */
+  async #changed<Data extends { userId: string }>(asked: Promise<T.Result<Data>>): Promise<T.Result<Data>> {
     const result = await asked
     if (result.data) this.#checks.changed(result.data.userId)
-    else if (mayHaveHappened(result.error)) this.#checks.allChanged()
+    else if (result.error && mayHaveHappened(result.error)) this.#checks.allChanged()
     return result
   }
 
@@ -356,6 +356,55 @@ export class Tollgate {
   /** Removes an override. `data` is the removed override, or null if there was none. */
   removeOverride(args: A.ByUserAndFeature, options?: MutationOptions): Promise<T.Result<T.Override | null>> {
     return this.#ofUser(args?.userId, this.#calls.call('removeOverride', args, options))
+  }
+
+  /** Returns the credits of a user, oldest first. */
+  credits(args: A.CreditsArguments, options?: CallOptions): Promise<T.Result<T.Credit[]>> {
+    return this.#calls.call('credits', args, options)
+  }
+
+  /** Adds units of a consumable feature that the user can use in addition to the plan. */
+  addCredit(input: T.CreditInput, options?: MutationOptions): Promise<T.Result<T.Credit>> {
+    return this.#ofUser(input?.userId, this.#calls.call('addCredit', { input }, options))
+  }
+
+  /** Voids a credit: its remaining units can no longer be used. Live reservations keep what they hold of it. */
+  voidCredit(args: A.VoidCreditArguments, options?: MutationOptions): Promise<T.Result<T.Credit>> {
+    return this.#changed(this.#calls.call('voidCredit', args, options))
+  }
+
+  /** Returns the reservations of a user, oldest first. */
+  reservations(args: A.ReservationsArguments, options?: CallOptions): Promise<T.Result<T.Reservation[]>> {
+    return this.#calls.call('reservations', args, options)
+  }
+
+  /**
+   * Holds units of a feature until they are settled or released, or the reservation expires. If too few are left,
+   * `reserved` is 0 and `reason` says why.
+   */
+  reserveUsage(input: T.ReservationInput, options?: MutationOptions): Promise<T.Result<T.Reservation>> {
+    return this.#ofUser(input?.userId, this.#calls.call('reserveUsage', { input }, options))
+  }
+
+  /** Postpones the expiry of a live reservation to `ttlSeconds` from now, adds units to it, or both. */
+  extendReservation(
+    args: A.ExtendReservationArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Reservation>> {
+    return this.#changed(this.#calls.call('extendReservation', args, options))
+  }
+
+  /** Records the use of reserved units. A final settlement returns the rest. */
+  settleReservation(
+    args: A.SettleReservationArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Reservation>> {
+    return this.#changed(this.#calls.call('settleReservation', args, options))
+  }
+
+  /** Releases a reservation and returns what it holds. */
+  releaseReservation(args: A.ById, options?: MutationOptions): Promise<T.Result<T.Reservation>> {
+    return this.#changed(this.#calls.call('releaseReservation', args, options))
   }
 
   /** Records usage: adds `delta`, reverts usage if `delta` is negative, or sets it with `action: 'SET'`. */

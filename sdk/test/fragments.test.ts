@@ -28,6 +28,7 @@ declare function refuse(reason?: string | null): void
 declare function show(...values: unknown[]): void
 declare function respond(text?: string): void
 declare function retryLater(mayHaveArrived: boolean): void
+declare function work(units: number): Promise<number>
 declare function Upgrade(): import('react').ReactElement
 declare function ExportButton(): import('react').ReactElement
 declare function renderToString(node: import('react').ReactNode): string

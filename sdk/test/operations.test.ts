@@ -102,6 +102,14 @@ const ENDPOINT = {
   previousSecretUntil: null,
   createdAt: TIME,
 }
+const CREDIT = {
+  ...{ id: 'crd', userId: 'eva', featureId: 'calls', amount: 20, used: 0, reserved: 0, kind: 'PROMOTIONAL' },
+  ...{ priority: 60, effectiveAt: TIME, expiresAt: null, state: 'LIVE', reason: null },
+}
+const HELD = {
+  ...{ id: 'rsv', userId: 'eva', featureId: 'calls', reserved: 5, settled: 0, state: 'HELD' },
+  ...{ createdAt: TIME, expiresAt: TIME, late: false, reason: null },
+}
 const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 
 const subscribed = (userId: string, to: unknown) => ({
@@ -322,6 +330,34 @@ const MUTATIONS: Row[] = [
         reason: 'a big customer',
       }),
     OVERRIDE,
+  ],
+  [
+    'addCredit',
+    (t) => t.addCredit({ id: 'crd', userId: 'eva', featureId: 'calls', amount: 20, priority: 60 }),
+    CREDIT,
+  ],
+  ['credits', (t) => t.credits({ userId: 'eva', state: 'LIVE' }), [CREDIT]],
+  [
+    'reserveUsage',
+    (t) => t.reserveUsage({ id: 'rsv', userId: 'eva', featureId: 'calls', amount: 5, ttlSeconds: 60 }),
+    HELD,
+  ],
+  ['extendReservation', (t) => t.extendReservation({ id: 'rsv', add: 1 }), { ...HELD, reserved: 6 }],
+  ['reservations', (t) => t.reservations({ userId: 'eva' }), [{ ...HELD, reserved: 6 }]],
+  [
+    'settleReservation',
+    (t) => t.settleReservation({ id: 'rsv', amount: 0, final: false, ifOver: 'CAP' }),
+    { ...HELD, reserved: 6 },
+  ],
+  [
+    'releaseReservation',
+    (t) => t.releaseReservation({ id: 'rsv' }),
+    { ...HELD, reserved: 0, state: 'RELEASED' },
+  ],
+  [
+    'voidCredit',
+    (t) => t.voidCredit({ id: 'crd', reason: 'mistake' }),
+    { ...CREDIT, state: 'VOIDED', reason: 'mistake' },
   ],
   ['overrides', (t) => t.overrides({ userId: 'eva' }), [OVERRIDE]],
   ['removeOverride', (t) => t.removeOverride({ userId: 'eva', featureId: 'calls' }), OVERRIDE],

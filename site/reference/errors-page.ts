@@ -19,6 +19,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   MIGRATION_NOT_FOUND: 'No migration has this id.',
   PRICE_NOT_FOUND: 'No price has this id (dashboard).',
   TEMPLATE_NOT_FOUND: 'No billing template has this id (dashboard).',
+  CREDIT_NOT_FOUND: 'No credit has this id.',
+  RESERVATION_NOT_FOUND: 'No reservation has this id, or it expired more than 30 days ago and was deleted.',
   NOTICE_NOT_FOUND: 'No webhook event of a billing provider has this id (dashboard).',
   WEBHOOK_ENDPOINT_NOT_FOUND: 'No webhook endpoint has this id.',
   BILLING_PROVIDER_ERROR:
@@ -36,7 +38,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json`, or it is compressed (REST).',
   EVENTS_EXPIRED:
     'The cursor is older than the events that are kept. Read the current state, then `events` without `after`.',
-  CONFLICT: 'The object was changed since it was read (dashboard). Read it again, then repeat the change.',
+  CONFLICT:
+    'The object was changed since it was read (dashboard): read it again, then repeat the change. Or a credit or reservation with this id has other content, or a reservation has ended.',
   IDEMPOTENCY_KEY_REUSED: 'The same key was used for a different request. Use a new key for each request.',
   RATE_LIMITED: 'Too many requests. Wait for `retryAfter` seconds.',
   UNAVAILABLE:

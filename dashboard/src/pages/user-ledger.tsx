@@ -15,7 +15,7 @@ const LEDGER = graphql(`
     ledger(appId: $appId, userId: $userId, featureId: $featureId, after: $after) {
       next
       olderEntries
-      rows { id featureId action delta used periodStart recordedAt }
+      rows { id featureId credit action delta used periodStart recordedAt }
     }
   }
 `)
@@ -81,7 +81,18 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
                     cell: ({ delta }) => (delta > 0 ? `+${number(delta)}` : number(delta)),
                   },
                   { label: 'Total after', right: true, cell: ({ used }) => number(used) },
-                  { label: 'Period start', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
+                  {
+                    label: 'Paid by',
+                    wide: true,
+                    cell: ({ credit, periodStart }) =>
+                      credit === null ? (
+                        <>
+                          Plan, period from <When at={periodStart} />
+                        </>
+                      ) : (
+                        `Credit ${credit}`
+                      ),
+                  },
                 ]}
               />
               {ledger && ledger.olderEntries > 0 && (

@@ -17,6 +17,7 @@ import { Page } from '../ui/page.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
+import { UserCredits } from './user-credits.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
 import { UserPayments } from './user-payments.tsx'
@@ -143,6 +144,7 @@ export function UserPage() {
               >
                 <Tabs.List mb="md" aria-label="About the user">
                   <Tabs.Tab value="usage">Usage</Tabs.Tab>
+                  <Tabs.Tab value="credits">Credits</Tabs.Tab>
                   <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
                   <Tabs.Tab value="payments">Payments</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
@@ -151,6 +153,9 @@ export function UserPage() {
                 </Tabs.List>
                 <Tabs.Panel value="usage">
                   <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
+                </Tabs.Panel>
+                <Tabs.Panel value="credits">
+                  <UserCredits appId={app} userId={id} />
                 </Tabs.Panel>
                 <Tabs.Panel value="subscriptions">
                   <SubscriptionList appId={app} userId={id} />

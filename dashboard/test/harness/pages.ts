@@ -21,6 +21,7 @@ export const INSIDE = [
   '/apps/default/users',
   '/apps/default/users?make=1',
   '/apps/default/users/ada?feature=calls',
+  '/apps/default/users/ada?tab=credits',
   '/apps/default/users/ada?tab=subscriptions',
   '/apps/default/users/ada?tab=payments',
   '/apps/default/users/ada?tab=overrides',

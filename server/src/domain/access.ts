@@ -21,6 +21,10 @@ export interface Consumption {
   budget: number | null
   used: number
   overageEnabled: boolean
+  /** what reservations hold; absent: nothing */
+  reserved?: number
+  /** units left in all sources, overage aside; null: unlimited; absent: those of the budget */
+  remaining?: number | null
 }
 
 export interface Access {

@@ -15,7 +15,7 @@ import type { Reach } from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
 
 const bare = (id: string): Feature => {
-  const { overridePeriods, archived, ...rest } = featureContent(id)
+  const { overridePeriods, spends, archived, ...rest } = featureContent(id)
   return rest
 }
 const grant = (featureId: string, resetPeriod: ResetPeriod = 'MONTH') =>

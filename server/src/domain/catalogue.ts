@@ -75,12 +75,14 @@ export interface CataloguedFeature extends Feature {
   resetPeriods: ResetPeriod[]
   /** those of overrides */
   overridePeriods: ResetPeriod[]
+  /** Whether credits may pay for it, and reservations hold it: see spending.ts. */
+  spends: boolean
   /** An archived feature cannot be added to packages; see archive-feature.ts. */
   archived: boolean
 }
 
 /** A stored feature. */
-export type FeatureContent = Feature & Pick<CataloguedFeature, 'overridePeriods' | 'archived'>
+export type FeatureContent = Feature & Pick<CataloguedFeature, 'overridePeriods' | 'spends' | 'archived'>
 
 /** A stored package. It refers to features by id. */
 export type PackageContent = Omit<Package, 'features'> & {
@@ -98,7 +100,7 @@ export function buildCatalogue(
 ): Catalogue {
   const features = new Map<string, CataloguedFeature>()
   for (const feature of stored)
-    features.set(feature.id, { ...feature, packages: [], resetPeriods: [...feature.overridePeriods] })
+    features.set(feature.id, { ...feature, packages: [], resetPeriods: countedAnyway(feature) })
   const packages = new Map<string, Package>()
   const grants = new Map<string, Map<string, PackageFeature>>()
   const histories = new Map<string, PackageHistory>()
@@ -108,7 +110,7 @@ export function buildCatalogue(
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`Package ${made.id} grants the unknown feature ${entitlement.featureId}`)
       // A package contains the plain feature. Otherwise it would contain itself.
-      const { packages, resetPeriods, overridePeriods, archived, ...plain } = feature
+      const { packages, resetPeriods, overridePeriods, spends, archived, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
       return { ...entitlement, feature: plain }
     }
@@ -127,6 +129,10 @@ export function buildCatalogue(
   }
   return { features, packages, grants, histories }
 }
+
+/** Reset periods of a feature that no package may grant: of overrides, and of credits without a plan. */
+const countedAnyway = ({ overridePeriods, spends }: FeatureContent): ResetPeriod[] =>
+  spends && !overridePeriods.includes('NEVER') ? [...overridePeriods, 'NEVER'] : [...overridePeriods]
 
 const byFeature = (features: readonly PackageFeature[]) => new Map(features.map((f) => [f.featureId, f]))
 

@@ -17,6 +17,8 @@ export const ERRORS = {
   MIGRATION_NOT_FOUND: { type: 'Error', status: 404 },
   PRICE_NOT_FOUND: { type: 'Error', status: 404 },
   TEMPLATE_NOT_FOUND: { type: 'Error', status: 404 },
+  CREDIT_NOT_FOUND: { type: 'Error', status: 404 },
+  RESERVATION_NOT_FOUND: { type: 'Error', status: 404 },
   NOTICE_NOT_FOUND: { type: 'Error', status: 404 },
   WEBHOOK_ENDPOINT_NOT_FOUND: { type: 'Error', status: 404 },
   BILLING_PROVIDER_ERROR: { type: 'Error', status: 502 },
@@ -91,6 +93,12 @@ export const userNotFound = (id: string) =>
   new TollgateError('USER_NOT_FOUND', `User not found: ${quote(id)}`)
 export const subscriptionNotFound = (id: string) =>
   new TollgateError('SUBSCRIPTION_NOT_FOUND', `Subscription not found: ${quote(id)}`)
+export const creditNotFound = (id: string) =>
+  new TollgateError('CREDIT_NOT_FOUND', `Credit not found: ${quote(id)}`)
+export const reservationNotFound = (id: string) =>
+  new TollgateError('RESERVATION_NOT_FOUND', `Reservation not found: ${quote(id)}`)
+export const conflict = (message: string, field: string | null = null) =>
+  new TollgateError('CONFLICT', message, undefined, field)
 export const appNotFound = (id: string) => new TollgateError('APP_NOT_FOUND', `App not found: ${quote(id)}`)
 /** A reader of events was away for longer than they are kept, and may have missed some. */
 export const eventsExpired = (days: number) =>

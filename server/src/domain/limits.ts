@@ -38,6 +38,18 @@ export const MAX_AMOUNT = 999_999_999_999
 export const MAX_TRIAL_DAYS = 730
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100
+/** Per user and feature, of those that can still be used. Every record of the feature reads all of them. */
+export const MAX_CREDITS = 1_000
+/** A credit's place in the order of use. The plan's is 50. */
+export const MAX_CREDIT_PRIORITY = 1_000
+/** Live ones per user and feature. Every check and record of the feature adds them up. */
+export const MAX_RESERVATIONS = 1_000
+/** A reservation blocks what it holds. Work that takes longer extends it. */
+export const MAX_RESERVATION_SECONDS = 24 * 60 * 60
+/** How long a reservation is kept after its expiry, at least. */
+export const RESERVATION_KEPT_DAYS = 30
+/** Ended credits that a revert can refill, newest first. */
+export const MAX_REFILLED_CREDITS = 20
 /** Per user, in force. Every check of the user reads all of them. */
 export const MAX_OVERRIDES = 100
 export const MAX_ORIGINS = 100

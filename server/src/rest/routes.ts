@@ -72,6 +72,15 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
   setOverride: { method: 'PUT', path: '/v1/users/{id}/overrides/{featureId}', names: { id: 'userId' } },
   removeOverride: { method: 'DELETE', path: '/v1/users/{id}/overrides/{featureId}', names: { id: 'userId' } },
 
+  credits: { method: 'GET', path: '/v1/credits' },
+  addCredit: { method: 'POST', path: '/v1/credits', creates: true },
+  voidCredit: { method: 'POST', path: '/v1/credits/{id}/void' },
+  reservations: { method: 'GET', path: '/v1/reservations' },
+  reserveUsage: { method: 'POST', path: '/v1/reservations', creates: true },
+  extendReservation: { method: 'POST', path: '/v1/reservations/{id}/extend' },
+  settleReservation: { method: 'POST', path: '/v1/reservations/{id}/settle' },
+  releaseReservation: { method: 'POST', path: '/v1/reservations/{id}/release' },
+
   subscriptions: { method: 'GET', path: '/v1/subscriptions' },
   subscribe: { method: 'POST', path: '/v1/subscriptions', creates: true },
   subscription: { method: 'GET', path: '/v1/subscriptions/{id}' },

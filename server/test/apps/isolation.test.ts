@@ -10,22 +10,22 @@ import { rowsOf, withConnection } from '../harness/database.ts'
 import { adminClient, createApp, MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
-// Two apps, `left` and `right`, use the same ids for different things, and every text of an app contains its name: an
-// answer to one that contains the other's name has leaked. `left` also has things that `right` does not.
+// Two apps, `lima` and `oslo`, use the same ids for different things, and every text of an app contains its name: an
+// answer to one that contains the other's name has leaked. `lima` also has things that `oslo` does not.
 
-type Side = 'left' | 'right'
+type Side = 'lima' | 'oslo'
 
 const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let worlds: Record<Side, World>
 beforeAll(async () => {
-  worlds = { left: await newWorld('left', 11, 1000), right: await newWorld('right', 22, 2000) }
-  const { left } = worlds
-  await left.admin.data(`mutation {
-    createFeature(input: { id: "only", name: "left", type: CONSUMABLE }) { id }
-    createPackage(input: { id: "only", name: "left" }) { id }
-    createUser(input: { id: "only", name: "left", billingId: "cus_only" }) { id }
+  worlds = { lima: await newWorld('lima', 11, 1000), oslo: await newWorld('oslo', 22, 2000) }
+  const { lima } = worlds
+  await lima.admin.data(`mutation {
+    createFeature(input: { id: "only", name: "lima", type: CONSUMABLE }) { id }
+    createPackage(input: { id: "only", name: "lima" }) { id }
+    createUser(input: { id: "only", name: "lima", billingId: "cus_only" }) { id }
   }`)
-  await server.dashboard.data(`mutation { publishPackage(appId: "${left.id}", id: "only") { id } }`)
+  await server.dashboard.data(`mutation { publishPackage(appId: "${lima.id}", id: "only") { id } }`)
 })
 
 async function newWorld(side: Side, used: number, limit: number): Promise<World> {
@@ -76,31 +76,31 @@ describe('two apps with the same ids', () => {
       const { client, document, variables } = await readyCall('admin', name, newTurn(worlds[side], name))
       return client.data(document, variables)
     }
-    const [left, right] = [await ask('left'), await ask('right')]
-    expect(left[name]).toBeTruthy()
-    expect(left).not.toEqual(right)
-    expect(JSON.stringify(left)).not.toContain('right')
-    expect(JSON.stringify(right)).not.toContain('left')
+    const [lima, oslo] = [await ask('lima'), await ask('oslo')]
+    expect(lima[name]).toBeTruthy()
+    expect(lima).not.toEqual(oslo)
+    expect(JSON.stringify(lima)).not.toContain('oslo')
+    expect(JSON.stringify(oslo)).not.toContain('lima')
   })
 
   it('spec §4 mutation rule 4: what one app has used is not counted for the other', async () => {
     const check = '{ canUseFeature(userId: "ann", featureId: "calls") { consumption { used budget } } }'
     const used = async (side: Side) => (await worlds[side].admin.data(check)).canUseFeature.consumption
     // With the limits of two add-ons and of an override.
-    expect(await used('left')).toEqual({ used: 11, budget: 1015 })
-    expect(await used('right')).toEqual({ used: 22, budget: 2015 })
+    expect(await used('lima')).toEqual({ used: 11, budget: 1015 })
+    expect(await used('oslo')).toEqual({ used: 22, budget: 2015 })
   })
 
   it.each(ADMIN_MUTATIONS)('spec §5.1: %s in one app leaves the other as it was', async (name) => {
-    const turns = { left: newTurn(worlds.left, name), right: newTurn(worlds.right, name) }
-    await readyCall('admin', name, turns.left)
-    const { client, document, variables } = await readyCall('admin', name, turns.right)
-    const state = async (side: Side) => everything(side, turns.right.user)
-    const before = { left: await state('left'), right: await state('right') }
-    expect(JSON.stringify(await client.data(document, variables))).not.toContain('left')
-    expect(await state('left')).toBe(before.left)
-    if (MUTATION_EXAMPLES[name].changesNothing) expect(await state('right')).toBe(before.right)
-    else expect(await state('right')).not.toBe(before.right)
+    const turns = { lima: newTurn(worlds.lima, name), oslo: newTurn(worlds.oslo, name) }
+    await readyCall('admin', name, turns.lima)
+    const { client, document, variables } = await readyCall('admin', name, turns.oslo)
+    const state = async (side: Side) => everything(side, turns.oslo.user)
+    const before = { lima: await state('lima'), oslo: await state('oslo') }
+    expect(JSON.stringify(await client.data(document, variables))).not.toContain('lima')
+    expect(await state('lima')).toBe(before.lima)
+    if (MUTATION_EXAMPLES[name].changesNothing) expect(await state('oslo')).toBe(before.oslo)
+    else expect(await state('oslo')).not.toBe(before.oslo)
   })
 })
 
@@ -119,13 +119,13 @@ describe('what only the other app has', () => {
     ['subscriptions(after: "OTHER") { id }', 'BAD_USER_INPUT'],
   ] as const
   it.each(NOT_FOUND)('spec §4 query rule 4: %s is %s', async (query, code) => {
-    const mine = query.replace('OTHER', worlds.left.subscription).replace('MIGRATION', worlds.left.migration)
-    expect((await worlds.left.admin.ask(`{ ${mine} }`)).errors).toBeUndefined()
-    expect((await worlds.right.admin.error(`{ ${mine} }`)).extensions.code).toBe(code)
+    const mine = query.replace('OTHER', worlds.lima.subscription).replace('MIGRATION', worlds.lima.migration)
+    expect((await worlds.lima.admin.ask(`{ ${mine} }`)).errors).toBeUndefined()
+    expect((await worlds.oslo.admin.error(`{ ${mine} }`)).extensions.code).toBe(code)
   })
 
   it('spec §4 queries table: a user of the other app has no subscriptions here', async () => {
-    const { subscriptions } = await worlds.right.admin.data('{ subscriptions(userId: "only") { id } }')
+    const { subscriptions } = await worlds.oslo.admin.data('{ subscriptions(userId: "only") { id } }')
     expect(subscriptions).toEqual([])
   })
 
@@ -139,13 +139,13 @@ describe('what only the other app has', () => {
     ['generateUserToken(userId: "only") { token }', 'USER_NOT_FOUND'],
   ] as const
   it.each(REFUSED)('spec §4: %s is refused with %s', async (mutation, code) => {
-    const before = await everything('left')
-    expect((await worlds.right.admin.error(`mutation { ${mutation} }`)).extensions.code).toBe(code)
-    expect(await everything('left')).toBe(before)
+    const before = await everything('lima')
+    expect((await worlds.oslo.admin.error(`mutation { ${mutation} }`)).extensions.code).toBe(code)
+    expect(await everything('lima')).toBe(before)
   })
 
   it('gap: access: a user or a feature of the other app is unknown to canUseFeature and recordUsage', async () => {
-    const { data } = await worlds.right.admin.ask(`{
+    const { data } = await worlds.oslo.admin.ask(`{
       user: canUseFeature(userId: "only", featureId: "calls") { reasonCode }
       feature: canUseFeature(userId: "ann", featureId: "only") { reasonCode }
       batch: canUseFeatures(userId: "ann", featureIds: ["only"]) { reasonCode }
@@ -156,7 +156,7 @@ describe('what only the other app has', () => {
       batch: [{ reasonCode: 'FEATURE_NOT_FOUND' }],
     })
     expect(
-      await worlds.right.admin.data(`mutation {
+      await worlds.oslo.admin.data(`mutation {
         user: recordUsage(input: { userId: "only", featureId: "calls", delta: 1 }) { recorded }
         feature: recordUsage(input: { userId: "ann", featureId: "only", delta: 1 }) { recorded }
       }`),
@@ -174,10 +174,10 @@ describe('credentials and keys', () => {
       }
     }`
     const keyed = (side: Side) => worlds[side].admin.with({ 'Idempotency-Key': 'shared' }).data(query)
-    const first = { left: await keyed('left'), right: await keyed('right') }
-    expect(first.left).toMatchObject({ again: { consumption: { used: 13 } } })
-    expect(first.right).toMatchObject({ again: { consumption: { used: 24 } } })
-    expect({ left: await keyed('left'), right: await keyed('right') }).toEqual(first)
+    const first = { lima: await keyed('lima'), oslo: await keyed('oslo') }
+    expect(first.lima).toMatchObject({ again: { consumption: { used: 13 } } })
+    expect(first.oslo).toMatchObject({ again: { consumption: { used: 24 } } })
+    expect({ lima: await keyed('lima'), oslo: await keyed('oslo') }).toEqual(first)
   })
 
   it('spec §4 mutation rule 7: a user token names its app and its user, and is no key', async () => {
@@ -187,12 +187,12 @@ describe('credentials and keys', () => {
       })
       return String(generateUserToken.token)
     }
-    const tokens = { left: await tokenOf('left'), right: await tokenOf('right') }
-    const claims = { left: decodeJwt(tokens.left), right: decodeJwt(tokens.right) }
-    expect(claims.left.app).toBe(worlds.left.id)
-    expect(claims.right.app).toBe(worlds.right.id)
-    expect(claims.left.sub).not.toBe(claims.right.sub)
-    const impostor = adminClient(server.url, tokens.left)
+    const tokens = { lima: await tokenOf('lima'), oslo: await tokenOf('oslo') }
+    const claims = { lima: decodeJwt(tokens.lima), oslo: decodeJwt(tokens.oslo) }
+    expect(claims.lima.app).toBe(worlds.lima.id)
+    expect(claims.oslo.app).toBe(worlds.oslo.id)
+    expect(claims.lima.sub).not.toBe(claims.oslo.sub)
+    const impostor = adminClient(server.url, tokens.lima)
     expect((await impostor.error('{ users { id } }')).extensions.code).toBe('UNAUTHENTICATED')
   })
 
@@ -206,15 +206,15 @@ describe('credentials and keys', () => {
     ['revokeApiKey(appId: "RIGHT", id: "KEY") { id }', 'API_KEY_NOT_FOUND'],
   ] as const
   it.each(DASHBOARD)('gap: dashboard: %s with an id of the other app is %s', async (mutation, code) => {
-    const { apiKeys } = await server.dashboard.data(`{ apiKeys(appId: "${worlds.left.id}") { id } }`)
-    const before = await everything('left')
+    const { apiKeys } = await server.dashboard.data(`{ apiKeys(appId: "${worlds.lima.id}") { id } }`)
+    const before = await everything('lima')
     const { extensions } = await server.dashboard.error(
       `mutation { ${mutation} }`
-        .replace('RIGHT', worlds.right.id)
-        .replace('SUBSCRIPTION', worlds.left.subscription)
+        .replace('RIGHT', worlds.oslo.id)
+        .replace('SUBSCRIPTION', worlds.lima.subscription)
         .replace('KEY', apiKeys[0].id),
     )
     expect(extensions.code).toBe(code)
-    expect(await everything('left')).toBe(before)
+    expect(await everything('lima')).toBe(before)
   })
 })

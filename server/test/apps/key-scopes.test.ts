@@ -23,8 +23,10 @@ const MATRIX: Record<string, string[]> = {
   canUseFeature: ANY,
   canUseFeatures: ANY,
   showUsage: ANY,
+  reservations: ANY,
 
   events: READING,
+  credits: READING,
   exportUser: READING,
   feature: READING,
   features: READING,
@@ -39,12 +41,17 @@ const MATRIX: Record<string, string[]> = {
 
   recordUsage: RECORDING,
   recordUsages: RECORDING,
+  extendReservation: RECORDING,
+  releaseReservation: RECORDING,
+  reserveUsage: RECORDING,
+  settleReservation: RECORDING,
 
   createFeature: CHANGING_CATALOGUE,
   createPackage: CHANGING_CATALOGUE,
   updateFeature: CHANGING_CATALOGUE,
   updatePackage: CHANGING_CATALOGUE,
 
+  addCredit: EVERYTHING,
   cancelScheduledChange: EVERYTHING,
   cancelSubscription: EVERYTHING,
   changeSubscription: EVERYTHING,
@@ -70,6 +77,7 @@ const MATRIX: Record<string, string[]> = {
   updateWebhookEndpoint: EVERYTHING,
   webhookDeliveries: EVERYTHING,
   webhookEndpoints: EVERYTHING,
+  voidCredit: EVERYTHING,
 }
 
 const CALLS = exampleCalls(adminSchema(), { email: 'somebody@example.com' })
@@ -201,8 +209,10 @@ describe('gap: the scope of an API key', () => {
       'CanUseFeatureData',
       'Consumption',
       'RecordedUsage',
+      'Reservation',
       'ShowUsageData',
       'UsagePeriod',
+      'UsageSource',
     ])
   })
 })

@@ -8,6 +8,7 @@ import { billingBounds } from './billing.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 import { collectionBounds } from './collections.ts'
 import { connectionBounds } from './connections.ts'
+import { creditBounds } from './credits.ts'
 import { dashboardBounds } from './dashboard.ts'
 import { databaseBounds } from './database.ts'
 import { eventBounds } from './events.ts'
@@ -28,6 +29,7 @@ const BOUNDS: Bound[] = [
   ...usageBounds,
   ...peopleBounds,
   ...overloadBounds,
+  ...creditBounds,
   ...dashboardBounds,
   ...connectionBounds,
   ...databaseBounds,

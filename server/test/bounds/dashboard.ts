@@ -277,7 +277,8 @@ async function expectParts(world: World, entries: number, parts: number[]): Prom
   const sizes: number[] = []
   for (let after: string | null | undefined; after !== null; ) {
     const exportUser = await world.admin.call('exportUser', { id, after })
-    sizes.push(exportUser.usageLedger.length)
+    // The last page may only have parts that come after it.
+    if (exportUser.usageLedger) sizes.push(exportUser.usageLedger.length)
     after = exportUser.next
   }
   expect(sizes).toEqual(parts)

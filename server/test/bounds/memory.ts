@@ -115,5 +115,7 @@ const USAGE_STATE: UsageState = {
   uid: 1,
   counter: counterAt('(0,1)'),
   counted: true,
+  spending: null,
+  purse: null,
   basis: { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: 1 },
 }

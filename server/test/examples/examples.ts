@@ -1,6 +1,7 @@
 import { appMutations, appQueries } from './apps.ts'
 import { billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import { creditMutations, creditQueries } from './credits.ts'
 import { eventQueries } from './events.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 import { homeMutations, homeQueries } from './home.ts'
@@ -17,6 +18,7 @@ const QUERY_EXAMPLES: QueryExamples = {
   ...catalogueQueries,
   ...homeQueries,
   ...userQueries,
+  ...creditQueries,
   ...subscriptionQueries,
   ...billingQueries,
   ...webhookQueries,
@@ -29,6 +31,7 @@ export const MUTATION_EXAMPLES: MutationExamples = {
   ...catalogueMutations,
   ...homeMutations,
   ...userMutations,
+  ...creditMutations,
   ...subscriptionMutations,
   ...billingMutations,
   ...webhookMutations,

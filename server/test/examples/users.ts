@@ -5,7 +5,7 @@ import type { MutationExamples, QueryExamples } from './example.ts'
 export const userQueries = {
   user: { args: () => ({ id: 'ann' }), statements: 2 },
   users: { args: ({ count }) => ({ first: count, search: 'a' }), statements: 2 },
-  exportUser: { args: () => ({ id: 'ann' }), statements: 19 },
+  exportUser: { args: () => ({ id: 'ann' }), statements: 21 },
   userDeletion: { args: () => ({ id: 'ann' }) },
   canUseFeature: {
     args: ({ count }) => ({ userId: count === 1 ? 'bob' : 'ann', featureId: 'calls', delta: 3 }),
@@ -86,8 +86,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 42,
-    keyed: [48, 1],
+    statements: 45,
+    keyed: [51, 1],
   },
   generateUserToken: {
     after: ['createUser'],

@@ -82,6 +82,8 @@ export async function furnishWorld(
       bobs: subscribe(userId: "bob", packageIds: "plan") { id }
       recordUsage(input: { userId: "ann", featureId: "calls", delta: 3 }) { recorded }
       setOverride(input: { userId: "ann", featureId: "calls", mode: ADD, limit: 5, reason: "${text}" }) { mode }
+      addCredit(input: { id: "${appId}-ann", userId: "ann", featureId: "storage", amount: 9, reason: "${text}" }) { id }
+      reserveUsage(input: { id: "${appId}-held", userId: "ann", featureId: "storage", amount: 2 }) { id }
       another: setOverride(input: { userId: "bob", featureId: "seats", mode: DENY, reason: "${text}" }) { mode }
     }`,
     { packageIds: ['plan', ...named('a', count)] },

@@ -40,6 +40,8 @@ describe('gap: replica: where the dashboard reads', () => {
     ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
     // A member looks at what has just been sent.
     ...['webhookDeliveries', 'webhookEndpoints'],
+    // As a check sees them.
+    ...['credits', 'reservations'],
     // One of them, or few, or from memory.
     'eventTypes',
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],

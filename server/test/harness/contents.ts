@@ -12,6 +12,7 @@ export const featureContent = (id: string, more: Partial<FeatureContent> = {}): 
   unitLabelPlural: null,
   metadata: {},
   overridePeriods: [],
+  spends: false,
   archived: false,
   ...more,
 })

@@ -16,6 +16,7 @@ export const LONGER: Record<string, string> = {
   'server/src/domain/billing-changes.test.ts': ROWS,
   'server/test/rest/requests.test.ts': ROWS,
   'server/test/rest/routes.test.ts': ROWS,
+  'server/src/domain/spending.test.ts': ONE_MODEL,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
   'server/test/billing/price-changes.test.ts': ONE_SETTING,

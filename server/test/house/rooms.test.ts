@@ -64,6 +64,7 @@ describe('the rooms', () => {
       'apps',
       'ledger',
       'usage',
+      'credits',
       'jobs',
       'events',
       'webhooks',

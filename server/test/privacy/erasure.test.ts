@@ -37,6 +37,7 @@ const PERSONAL = [
   'audit_entry',
   'checkout_session',
   'event_log',
+  'credit',
   'idempotency',
   'notice',
   'payment',
@@ -47,6 +48,7 @@ const PERSONAL = [
   'sandbox_event',
   'sandbox_invoice',
   'sandbox_subscription',
+  'usage_reservation',
   'user_import_row',
   'users',
   'graphile_worker._private_jobs',
@@ -90,6 +92,7 @@ const IMPERSONAL = [
   'secret',
   'session',
   'sign_in_pace',
+  'spender',
   'subscription',
   'token_key',
   'usage_counter',
@@ -159,6 +162,13 @@ async function leaveTraces(): Promise<string> {
   await dashboard.data(`{ latestEvents(appId: "${appId}") { text } }`)
   await keyed('override').call('setOverride', {
     input: { userId: id, featureId: 'call', mode: 'ADD', limit: 5, reason: override },
+  })
+
+  await keyed('credit').call('addCredit', {
+    input: { userId: id, featureId: 'call', amount: 3, priority: 90, reason: override },
+  })
+  await keyed('reserved').call('reserveUsage', {
+    input: { userId: id, featureId: 'call', amount: 1, metadata: { note: metadata } },
   })
 
   // What is on its way when she is deleted: a job for later, and an event of the sandbox that nobody has fetched.

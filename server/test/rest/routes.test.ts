@@ -344,6 +344,58 @@ const ROWS: Row[] = [
     body: null,
   },
   {
+    operation: 'addCredit',
+    request: [
+      'post',
+      '/v1/credits',
+      { id: 'crd', userId: 'ann', featureId: 'calls', amount: 50, priority: 60 },
+    ],
+    status: 201,
+    body: expect.objectContaining({ id: 'crd', userId: 'ann', amount: 50, state: 'LIVE' }),
+  },
+  {
+    operation: 'credits',
+    request: ['get', '/v1/credits?userId=ann&first=1'],
+    status: 200,
+    body: { data: [expect.objectContaining({ id: 'crd', used: 0 })], next: null },
+  },
+  {
+    operation: 'reserveUsage',
+    request: ['post', '/v1/reservations', { id: 'rsv', userId: 'ann', featureId: 'calls', amount: 2 }],
+    status: 201,
+    body: expect.objectContaining({ id: 'rsv', reserved: 2, state: 'HELD', expiresAt: TIME }),
+  },
+  {
+    operation: 'extendReservation',
+    request: ['post', '/v1/reservations/rsv/extend', { add: 1 }],
+    status: 200,
+    body: expect.objectContaining({ reserved: 3 }),
+  },
+  {
+    operation: 'settleReservation',
+    request: ['post', '/v1/reservations/rsv/settle', { amount: 0, final: false }],
+    status: 200,
+    body: expect.objectContaining({ reserved: 3, settled: 0, state: 'HELD' }),
+  },
+  {
+    operation: 'reservations',
+    request: ['get', '/v1/reservations?userId=ann'],
+    status: 200,
+    body: { data: [expect.objectContaining({ id: 'rsv', reserved: 3 })], next: null },
+  },
+  {
+    operation: 'releaseReservation',
+    request: ['post', '/v1/reservations/rsv/release'],
+    status: 200,
+    body: expect.objectContaining({ reserved: 0, state: 'RELEASED' }),
+  },
+  {
+    operation: 'voidCredit',
+    request: ['post', '/v1/credits/crd/void', { reason: 'mistake' }],
+    status: 200,
+    body: expect.objectContaining({ state: 'VOIDED', reason: 'mistake' }),
+  },
+  {
     operation: 'cancelSubscription',
     request: ['post', '/v1/subscriptions/{addon}/cancel', {}],
     status: 200,

@@ -46,6 +46,13 @@ insert into package_feature (app_id, package_id, feature_id, position, "limit", 
   values ('${app}', 'plan', 'calls', 1, 10, 'MONTH', false);
 insert into users (app_id, id, billing_id, name, email, metadata, overrides)
   values ('${app}', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[{"featureId":"calls","mode":"DENY"}]');
+insert into spender (app_id, user_uid, features) values ('${app}', ${uid}, '{"calls":{}}');
+insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at)
+  values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now());
+insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state, split,
+    created_at, expires_at)
+  values ('${app}', 'reservation', ${uid}, 'calls', 5, 5, 60, '{}', 'HELD',
+    '[{"credit":"credit","period":null,"amount":5,"settled":0}]', now(), now() + interval '1 day');
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('${app}', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
 insert into billing_template (app_id, id, name) values ('${app}', 'template', 'Template'), ('${app}', 'unsold', 'Unsold');

@@ -16,6 +16,14 @@ export const growthOf = (cell: number): string[] => [
    select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
   `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
    select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
+  `insert into spender (app_id, user_uid, features) select app_id, uid, '{"f1":{}}' from users on conflict do nothing`,
+  `insert into credit (app_id, id, user_uid, feature_id, amount, used, kind, priority, effective_at, created_at, ended)
+   select app_id, 'grown' || uid || '-' || i, uid, 'f1', 9, i % 2 * 9, 'PAID', 50, now(), now(), i % 2 = 1
+   from users, generate_series(1, 2) i where app_id = 'default' on conflict do nothing`,
+  `insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state,
+     split, created_at, expires_at)
+   select app_id, 'grown' || uid || '-' || i, uid, 'f1', 1, 1, 60, '{}', case i when 1 then 'HELD' else 'SETTLED' end,
+     '[]', now(), now() from users, generate_series(1, 2) i where app_id = 'default' on conflict do nothing`,
 ]
 
 export const GROWTH = [

@@ -32,6 +32,7 @@ const GROWING = [
   'activity',
   'api_key',
   'audit_entry',
+  'credit',
   'feature',
   'feature_activity',
   'idempotency',
@@ -39,9 +40,11 @@ const GROWING = [
   'package',
   'package_feature',
   'session',
+  'spender',
   'subscription',
   'usage_counter',
   'usage_ledger_0',
+  'usage_reservation',
   'user_import_row',
   'users',
 ]
@@ -100,7 +103,9 @@ async function everyStatement(): Promise<Statement[]> {
   }
   await ask(server.admin, adminSchema())
   const record = 'mutation { recordUsage(input: { userId: "u2", featureId: "f1", delta: 1 }) { recorded } }'
-  for (const query of [record, record]) await server.admin.ask(query)
+  // Only the plan pays for f2: f1 has credits by now.
+  for (const query of [record, record, ...Array(2).fill(record.replace('"f1"', '"f2"'))])
+    await server.admin.ask(query)
   await ask(server.admin, adminSchema(), { userId: null, after: 'u1' })
   await ask(adminClient(server.url, 'a key that nobody has'), adminSchema())
   await ask(

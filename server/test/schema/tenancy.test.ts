@@ -27,6 +27,9 @@ import * as packages from '../../src/store/catalogue/packages.ts'
 import * as references from '../../src/store/catalogue/references.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
+import * as credits from '../../src/store/credits/credits.ts'
+import * as reservations from '../../src/store/credits/reservations.ts'
+import * as spenders from '../../src/store/credits/spenders.ts'
 import { eraseEvents, eventsAfter } from '../../src/store/events/event-log.ts'
 import { eraseFromOutbox } from '../../src/store/events/outbox.ts'
 import { subscriptionRows } from '../../src/store/events/subscription-rows.ts'
@@ -57,7 +60,7 @@ import {
 } from '../../src/store/usage/activity.ts'
 import { featureActivityBetween } from '../../src/store/usage/feature-activity.ts'
 import { storeResults } from '../../src/store/usage/idempotency.ts'
-import { countCounters, holdCounters, usageSince } from '../../src/store/usage/usage.ts'
+import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
 import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
@@ -109,6 +112,19 @@ const OVERRIDE = {
 } as const
 const SPAN = { from: 0, to: NOW }
 const ENDPOINT = { id: 'endpoint', url: 'https://c.example', types: ['user.deleted'], description: null }
+const RESERVATION: reservations.ReservationRow = {
+  ...{ id: 'reservation', seq: 1, userUid: UID, featureId: 'calls', amount: 5, atLeast: 5, ttlSeconds: 60 },
+  ...{
+    metadata: {},
+    state: 'RELEASED',
+    parts: [],
+    settled: 0,
+    late: false,
+    reason: null,
+    createdAt: 0,
+    expiresAt: 0,
+  },
+}
 const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
 
 let pending = 0
@@ -266,6 +282,24 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
   usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),
   addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
+  setSpends: (db, app) => spenders.setSpends(db, app, 'calls'),
+  lockSpender: (db, app) => spenders.lockSpender(db, app, UID, 'calls'),
+  endSpending: (db, app) => spenders.endSpending(db, app, UID),
+  findCredit: (db, app) => credits.findCredit(db, app, 'credit'),
+  voidCredit: (db, app) => credits.voidCredit(db, app, 'credit', null, NOW),
+  endExpiredCredits: (db, app) => credits.endExpiredCredits(db, app, UID, 'calls', NOW),
+  heldCredits: (db, app) => credits.heldCredits(db, app, ['credit']),
+  creditsOfUser: (db, app) =>
+    credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
+  reservedByCredit: async (db, app) => [...(await credits.reservedByCredit(db, app, UID, 0)).keys()],
+  deleteOldReservations: (db, app) =>
+    reservations.deleteOldReservations(db, app, UID, 'calls', Date.UTC(2100, 0)),
+  findReservation: (db, app) => reservations.findReservation(db, app, 'reservation'),
+  updateReservation: (db, app) => reservations.updateReservation(db, app, RESERVATION),
+  countLiveReservations: (db, app) => reservations.countLiveReservations(db, app, UID, 'calls', 0),
+  reservationsOfUser: (db, app) =>
+    reservations.reservationsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
+  usedIn: (db, app) => usedIn(db, app, UID, COUNTER),
   packageHistory: (db, app) => history.packageHistory(db, app, 'plan'),
   packageOfMigration: (db, app) => history.packageOfMigration(db, app, 'migration'),
   markUndone: (db, app) => history.markUndone(db, app, 'migration', NOW),
@@ -348,6 +382,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
         ['subscriptions', 'ann'],
         ['overrides', 'ann'],
         ['usage', 'ann'],
+        ['credit', 'credit'],
+        ['reservation', 'reservation'],
         ['import', 'import'],
         ['price', 'price_1'],
         ['billingTemplate', 'template'],
@@ -455,6 +491,7 @@ const ONLY_INSERT = [
   'noteBillingIds',
   'addToHistory',
   ...['emit', 'emitUsage', 'insertFanout', 'planEntitlements'],
+  ...['enrolSpender', 'insertCredit', 'insertReservation'],
   ...[
     'claimKey',
     'insertApiKey',

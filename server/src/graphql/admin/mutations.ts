@@ -8,6 +8,12 @@ import {
   undoMigration,
 } from '../../operations/catalogue/migrations.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
+import { addCredit } from '../../operations/credits/add-credit.ts'
+import { extendReservation } from '../../operations/credits/extend-reservation.ts'
+import { releaseReservation } from '../../operations/credits/release-reservation.ts'
+import { reserveUsage } from '../../operations/credits/reserve-usage.ts'
+import { settleReservation } from '../../operations/credits/settle-reservation.ts'
+import { voidCredit } from '../../operations/credits/void-credit.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
 import { setOverride } from '../../operations/overrides/set-override.ts'
 import type { AdminMutation } from '../../operations/registry/registry.ts'
@@ -20,11 +26,14 @@ import { deleteUser } from '../../operations/users/delete-user.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
 import { updateUser } from '../../operations/users/update-user.ts'
 import type { Builder } from '../types/builder.ts'
+import { ADD_CREDIT, RELEASE, VOID_CREDIT } from '../types/credit-types.ts'
 import {
   featureChange,
+  newCredit,
   newFeature,
   newOverride,
   newPackage,
+  newReservation,
   newUser,
   packageChange,
   usageEvent,
@@ -162,6 +171,58 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { inputs: t.arg({ type: [inputs.createUsageEvent], required: true }) },
           resolve: (_, { inputs }, context, info) =>
             recordUsages(mutationCall(context, info), inputs.map(usageEvent)),
+        }),
+        addCredit: t.field({
+          type: types.credit,
+          description: ADD_CREDIT,
+          args: { input: t.arg({ type: inputs.credit, required: true }) },
+          resolve: (_, { input }, context, info) => addCredit(mutationCall(context, info), newCredit(input)),
+        }),
+        voidCredit: t.field({
+          type: types.credit,
+          description: VOID_CREDIT,
+          args: { id, reason: t.arg.string() },
+          resolve: (_, { id, reason }, context, info) =>
+            voidCredit(mutationCall(context, info), id, reason ?? null),
+        }),
+        reserveUsage: t.field({
+          type: types.reservation,
+          description:
+            'Holds units of a feature until they are settled or released, or the reservation expires. If too few are left, `reserved` is 0 and `reason` says why.',
+          args: { input: t.arg({ type: inputs.reservation, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            reserveUsage(mutationCall(context, info), newReservation(input)),
+        }),
+        extendReservation: t.field({
+          type: types.reservation,
+          description:
+            'Postpones the expiry of a live reservation to `ttlSeconds` from now, adds units to it, or both. If the units are not available, nothing is changed and `reason` says why.',
+          args: { id, ttlSeconds: t.arg.int(), add: t.arg({ type: 'SafeInt' }) },
+          resolve: (_, { id, ttlSeconds = null, add = null }, context, info) =>
+            extendReservation(mutationCall(context, info), id, { ttlSeconds, add }),
+        }),
+        settleReservation: t.field({
+          type: types.reservation,
+          description:
+            'Records the use of reserved units. A final settlement returns the rest. Units beyond the reservation, or after its expiry, are decided like a call of recordUsage.',
+          args: {
+            id,
+            amount: t.arg({ type: 'SafeInt', required: true }),
+            final: t.arg.boolean({ defaultValue: true }),
+            ifOver: t.arg({ type: types.ifOver, defaultValue: 'RECORD' }),
+          },
+          resolve: (_, { id, amount, final, ifOver }, context, info) =>
+            settleReservation(mutationCall(context, info), id, {
+              amount,
+              final: final ?? true,
+              ifOver: ifOver ?? 'RECORD',
+            }),
+        }),
+        releaseReservation: t.field({
+          type: types.reservation,
+          description: RELEASE,
+          args: { id },
+          resolve: (_, { id }, context, info) => releaseReservation(mutationCall(context, info), id),
         }),
         generateSubscriptionLink: t.field({
           type: types.subscriptionLink,

@@ -1,6 +1,8 @@
 import { feature, features } from '../../operations/catalogue/features.ts'
 import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
+import { credits } from '../../operations/credits/credits.ts'
+import { reservations } from '../../operations/credits/reservations.ts'
 import { events } from '../../operations/events/events.ts'
 import { overrides } from '../../operations/overrides/overrides.ts'
 import type { AdminQuery } from '../../operations/registry/registry.ts'
@@ -10,6 +12,7 @@ import { showUsage } from '../../operations/usage/show-usage.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
 import { user, users } from '../../operations/users/users.ts'
 import type { Builder } from '../types/builder.ts'
+import { CREDIT_LIST, RESERVATION_LIST } from '../types/credit-types.ts'
 import { EVENT_TYPE_NAMES, EVENTS } from '../types/event-types.ts'
 import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
@@ -136,6 +139,30 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             after: t.arg.string({ description: 'Return items after the one of this feature.' }),
           },
           resolve: (_, args, context) => overrides(queryCall(context), args.userId, args),
+        }),
+        credits: t.field({
+          type: [types.credit],
+          description: CREDIT_LIST,
+          args: {
+            userId: t.arg.string({ required: true }),
+            featureId: t.arg.string(),
+            state: t.arg({ type: types.creditState }),
+            ...page,
+          },
+          resolve: (_, { userId, featureId = null, state = null, ...page }, context) =>
+            credits(queryCall(context), userId, { featureId, state, ...page }),
+        }),
+        reservations: t.field({
+          type: [types.reservation],
+          description: RESERVATION_LIST,
+          args: {
+            userId: t.arg.string({ required: true }),
+            featureId: t.arg.string(),
+            state: t.arg({ type: types.reservationState }),
+            ...page,
+          },
+          resolve: (_, { userId, featureId = null, state = null, ...page }, context) =>
+            reservations(queryCall(context), userId, { featureId, state, ...page }),
         }),
       } satisfies Partial<Record<AdminQuery, unknown>>
     },

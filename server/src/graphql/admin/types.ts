@@ -1,8 +1,10 @@
+import { IF_OVER } from '../../domain/reservation.ts'
 import type { User } from '../../domain/user.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineChangeTime } from '../types/change-types.ts'
+import { defineCreditTypes } from '../types/credit-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineEventTypes } from '../types/event-types.ts'
 import { defineMigration } from '../types/migration-type.ts'
@@ -48,6 +50,28 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   })
   const { resetPeriod, entitlement } = defineEntitlementInput(builder)
   const { override, overrideInput } = defineOverrideTypes(builder, resetPeriod)
+  const { creditInput, ...credits } = defineCreditTypes(builder)
+  const ifOver = builder.enumType('IfOver', {
+    description:
+      'What to do with units beyond the reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing, and keep the reservation.',
+    values: IF_OVER,
+  })
+  const reservationInput = builder.inputType('ReservationInput', {
+    fields: (t) => ({
+      id: t.string({
+        description: 'The same request under the same ID returns the same reservation. Generated if omitted.',
+      }),
+      userId: t.string({ required: true }),
+      featureId: t.string({ required: true }),
+      amount: t.field({ type: 'SafeInt', required: true, description: 'Maximum number of units to hold.' }),
+      atLeast: t.field({
+        type: 'SafeInt',
+        description: 'Minimum number of units; with fewer, nothing is held. Defaults to `amount`.',
+      }),
+      ttlSeconds: t.int({ description: 'Seconds until the reservation expires. Defaults to 300.' }),
+      metadata: t.field({ type: 'JSON' }),
+    }),
+  })
   const written = { ...catalogue, entitlement }
 
   return {
@@ -61,11 +85,15 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     user,
     subscriptionLink,
     override,
+    ...credits,
+    ifOver,
     inputs: {
       createUser,
       updateUser,
       createUsageEvent,
       override: overrideInput,
+      credit: creditInput,
+      reservation: reservationInput,
       ...defineCatalogueInputs(builder, written, 'CreatePackageFeatureInput'),
     },
   }

@@ -7,6 +7,7 @@ import { defineBilling } from './billing.ts'
 import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
 import { defineCopies } from './copies.ts'
+import { defineCredits } from './credits.ts'
 import { defineFeatures } from './features.ts'
 import { guarded } from './guard.ts'
 import { defineHome } from './home.ts'
@@ -36,6 +37,7 @@ const AREAS = [
   defineVersions,
   defineCopies,
   defineUsers,
+  defineCredits,
   defineOverrides,
   defineLifecycle,
   defineImports,

@@ -179,6 +179,10 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     fields: (t) => ({
       id: t.string({ resolve: (l) => String(l.seq) }),
       featureId: t.exposeString('featureId'),
+      credit: t.exposeString('credit', {
+        nullable: true,
+        description: 'ID of the credit that paid for it; null for the plan.',
+      }),
       action: t.expose('action', { type: usageAction }),
       delta: t.expose('delta', {
         type: 'SafeInt',

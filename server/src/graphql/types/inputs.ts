@@ -1,10 +1,12 @@
 import type { ApiKeyScope } from '../../domain/api-key-scope.ts'
+import { type CreditKind, DEFAULT_PRIORITY, type NewCredit } from '../../domain/credit.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { NewOverride, OverrideMode } from '../../domain/override.ts'
 import type { EntitlementInput } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
+import { DEFAULT_RESERVATION_SECONDS, type NewReservation } from '../../domain/reservation.ts'
 import { timeOf } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { sortedThresholds } from '../../domain/usage-thresholds.ts'
@@ -174,6 +176,50 @@ export function apiKeyChange(input: ApiKeyInput): Partial<NewApiKey> {
 
 const expiryOf = ({ expiresAt }: { expiresAt?: Maybe<string> }): number | null =>
   typeof expiresAt === 'string' ? timeOf('expiresAt', expiresAt) : null
+
+export function newCredit(input: {
+  id?: Maybe<string>
+  userId: string
+  featureId: string
+  amount: number
+  kind?: Maybe<CreditKind>
+  priority?: Maybe<number>
+  effectiveAt?: Maybe<string>
+  expiresAt?: Maybe<string>
+  reason?: Maybe<string>
+}): NewCredit & { userId: string } {
+  return {
+    id: input.id ?? null,
+    userId: input.userId,
+    featureId: input.featureId,
+    amount: input.amount,
+    kind: input.kind ?? 'PROMOTIONAL',
+    priority: input.priority ?? DEFAULT_PRIORITY,
+    effectiveAt: typeof input.effectiveAt === 'string' ? timeOf('effectiveAt', input.effectiveAt) : null,
+    expiresAt: typeof input.expiresAt === 'string' ? timeOf('expiresAt', input.expiresAt) : null,
+    reason: input.reason ?? null,
+  }
+}
+
+export function newReservation(input: {
+  id?: Maybe<string>
+  userId: string
+  featureId: string
+  amount: number
+  atLeast?: Maybe<number>
+  ttlSeconds?: Maybe<number>
+  metadata?: Maybe<JsonObject>
+}): NewReservation & { userId: string } {
+  return {
+    id: input.id ?? null,
+    userId: input.userId,
+    featureId: input.featureId,
+    amount: input.amount,
+    atLeast: input.atLeast ?? null,
+    ttlSeconds: input.ttlSeconds ?? DEFAULT_RESERVATION_SECONDS,
+    metadata: input.metadata ?? {},
+  }
+}
 
 /** Metadata is replaced as a whole; null clears it. */
 function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?: JsonObject } {

@@ -1,4 +1,5 @@
 import { type Consumption, REASON_CODES } from '../../domain/access.ts'
+import type { Source } from '../../domain/spending.ts'
 import type { FeatureAccess } from '../../operations/usage/can-use-feature.ts'
 import type { UsagePeriod } from '../../operations/usage/show-usage.ts'
 import type { Builder } from './builder.ts'
@@ -15,6 +16,34 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       }),
       used: t.exposeFloat('used'),
       overageEnabled: t.exposeBoolean('overageEnabled'),
+      reserved: t.float({
+        description: 'Units held by live reservations, in all sources.',
+        resolve: ({ reserved }) => reserved ?? 0,
+      }),
+      remaining: t.float({
+        nullable: true,
+        description: 'Units left in all sources, without overage; null if unlimited.',
+        resolve: (c) => (c.remaining === undefined ? leftOf(c) : c.remaining),
+      }),
+    }),
+  })
+
+  const source = builder.objectRef<Source>('UsageSource').implement({
+    description: 'A source that pays for usage of a feature.',
+    fields: (t) => ({
+      kind: t.expose('kind', {
+        type: builder.enumType('UsageSourceKind', { values: ['PLAN', 'CREDIT'] as const }),
+      }),
+      id: t.exposeString('id', { nullable: true, description: 'ID of the credit; null for the plan.' }),
+      left: t.exposeFloat('left', {
+        nullable: true,
+        description: 'Units left, without those that are reserved; null if unlimited.',
+      }),
+      expiresAt: t.string({
+        nullable: true,
+        description: "Expiry of the credit or end of the plan's period; null if there is none.",
+        resolve: (s) => isoTimeOrNull(s.expiresAt),
+      }),
     }),
   })
 
@@ -32,6 +61,17 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
         nullable: true,
         description: 'Usage and budget; null for a binary feature and for a feature the user is not granted.',
       }),
+      sources: t.field({
+        type: [source],
+        description: 'Sources with units left, in the order in which they are used.',
+        resolve: (a) => a.sources ?? planSource(a),
+      }),
+      deniedBy: t.string({
+        nullable: true,
+        description:
+          'Limit that denied the check: `PLAN` if the sources have too few units left. Null if access is granted, or denied for another reason.',
+        resolve: ({ deniedBy, reasonCode }) => deniedBy ?? (reasonCode === 'LIMIT_EXCEEDED' ? 'PLAN' : null),
+      }),
     }),
   })
 
@@ -48,4 +88,13 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
   })
 
   return { canUseFeatureData, consumption, reasonCode, usagePeriod }
+}
+
+const leftOf = ({ budget, used }: Pick<Consumption, 'budget' | 'used'>): number | null =>
+  budget === null ? null : Math.max(0, budget - used)
+
+/** Where nothing but the plan pays. */
+function planSource({ consumption, periodEnd }: Pick<FeatureAccess, 'consumption' | 'periodEnd'>): Source[] {
+  const left = consumption && leftOf(consumption)
+  return !consumption || left === 0 ? [] : [{ kind: 'PLAN', id: null, left, expiresAt: periodEnd ?? null }]
 }

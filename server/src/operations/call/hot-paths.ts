@@ -1,10 +1,11 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
+import type { Purse } from '../../domain/spending.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
 import type { CountedFeature } from '../../store/usage/feature-activity.ts'
 import type { KeyName } from '../../store/usage/idempotency.ts'
-import type { Holding } from '../../store/usage/read-holdings.ts'
+import type { HeldSpending, Holding } from '../../store/usage/read-holdings.ts'
 import type { CounterRef } from '../../store/usage/usage-moves.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -51,6 +52,10 @@ export interface EntitlementState {
   counter: CounterRef | null
   /** whether something has been counted in this period */
   counted: boolean
+  /** what else pays for the feature; null: only the plan */
+  spending: HeldSpending | null
+  /** the sources of a user with `spending`; null: nothing can be used */
+  purse: Purse | null
 }
 
 export interface UsageEvent extends UsageCall {

@@ -15,6 +15,8 @@ export interface FeatureUse {
   /** packages that granted it in an earlier version */
   earlier: number
   overridden: boolean
+  /** whether users have or had credits or reservations of it */
+  spends: boolean
   refusal: string | null
 }
 
@@ -45,7 +47,7 @@ async function uses(
   catalogue: Catalogue,
   id: string,
 ): Promise<Omit<FeatureUse, 'refusal'>> {
-  const { overridePeriods } = requireFeature(catalogue, id)
+  const { overridePeriods, spends } = requireFeature(catalogue, id)
   const grants = [...catalogue.packages.values()].filter(({ features, draft }) =>
     [...features, ...(draft?.features ?? [])].some(({ featureId }) => featureId === id),
   )
@@ -55,11 +57,13 @@ async function uses(
     packages: now.size,
     earlier: granted.filter((packageId) => !now.has(packageId)).length,
     overridden: overridePeriods.length > 0,
+    spends,
   }
 }
 
-const reasons = ({ packages, earlier, overridden }: Omit<FeatureUse, 'refusal'>) => [
+const reasons = ({ packages, earlier, overridden, spends }: Omit<FeatureUse, 'refusal'>) => [
   counted('is part of', packages, 'package', 'packages'),
   counted('was part of an earlier version of', earlier, 'package', 'packages'),
   overridden ? 'has or had overrides' : null,
+  spends ? 'has or had credits or reservations' : null,
 ]

@@ -35,6 +35,15 @@ export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly 
   setOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
   removeOverride: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
 
+  credits: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+  addCredit: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'CONFLICT'],
+  voidCredit: ['CREDIT_NOT_FOUND'],
+  reservations: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+  reserveUsage: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'CONFLICT'],
+  extendReservation: ['RESERVATION_NOT_FOUND', 'CONFLICT'],
+  settleReservation: ['RESERVATION_NOT_FOUND', 'CONFLICT'],
+  releaseReservation: ['RESERVATION_NOT_FOUND', 'CONFLICT'],
+
   subscription: ['SUBSCRIPTION_NOT_FOUND'],
   subscriptions: [],
   subscribe: ['USER_NOT_FOUND'],

@@ -2,6 +2,7 @@ import type { RequiredScope } from '../../domain/api-key-scope.ts'
 import { appMutations, appQueries } from './apps.ts'
 import { billingEvents, billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import { creditMutations, creditQueries } from './credits.ts'
 import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
 import { eventQueries } from './events.ts'
 import { homeMutations, homeQueries } from './home.ts'
@@ -16,6 +17,7 @@ const queries = {
   ...catalogueQueries,
   ...homeQueries,
   ...userQueries,
+  ...creditQueries,
   ...subscriptionQueries,
   ...billingQueries,
   ...eventQueries,
@@ -28,6 +30,7 @@ const mutations = {
   ...catalogueMutations,
   ...homeMutations,
   ...userMutations,
+  ...creditMutations,
   ...subscriptionMutations,
   ...billingMutations,
   ...webhookMutations,

@@ -1,11 +1,33 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_BATCH } from '../../domain/limits.ts'
+import type { Source } from '../../domain/spending.ts'
+import { decideSpending } from '../../domain/spending-calls.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Call } from '../call/call.ts'
+import type { EntitlementState } from '../call/hot-paths.ts'
 
-export interface FeatureAccess extends Access {
+export interface FeatureAccess extends StateAccess {
   featureId: string
+}
+
+interface StateAccess extends Access {
+  /** where only the plan pays: when its period ends */
+  periodEnd?: number | null
+  /** absent: only the plan */
+  sources?: readonly Source[]
+  /** absent: the plan, if the limit is exceeded */
+  deniedBy?: string | null
+}
+
+/** The answer to a check of `delta` units, by the rule that a record follows. */
+export function accessOf(
+  { entitlement, used, purse, now }: Pick<EntitlementState, 'entitlement' | 'used' | 'purse' | 'now'>,
+  delta: number,
+): StateAccess {
+  const periodEnd = entitlement.kind === 'metered' ? entitlement.period.end : null
+  if (purse) return { ...decideSpending(entitlement, purse, delta, now), periodEnd }
+  return { ...decideAccess(entitlement, used, delta), periodEnd }
 }
 
 export async function canUseFeature(
@@ -16,8 +38,7 @@ export async function canUseFeature(
 ): Promise<FeatureAccess> {
   checkDelta(delta)
   const { usage, activity, apps } = call.service
-  const { entitlement, used } = await usage.read({ caller: call, userId, featureId })
-  const access = decideAccess(entitlement, used, delta)
+  const access = accessOf(await usage.read({ caller: call, userId, featureId }), delta)
   if (exists(access, apps, call.appId, featureId))
     activity.features.checked(call.appId, featureId, access.access)
   return { featureId, ...access }

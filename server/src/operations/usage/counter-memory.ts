@@ -10,14 +10,15 @@ import type { EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 export interface UsageState
   extends Pick<
     EntitlementState,
-    'featureId' | 'entitlement' | 'used' | 'now' | 'uid' | 'counter' | 'counted'
+    'featureId' | 'entitlement' | 'used' | 'now' | 'uid' | 'counter' | 'counted' | 'spending' | 'purse'
   > {
   basis: Basis | null
 }
 
 export function usageState(state: EntitlementState): UsageState {
-  const { featureId, entitlement, used, now, uid, counter, counted } = state
-  return { featureId, entitlement, used, now, uid, counter, counted, basis: basisOf(state) }
+  const { featureId, entitlement, used, now, uid, counter, counted, spending, purse } = state
+  const basis = basisOf(state)
+  return { featureId, entitlement, used, now, uid, counter, counted, spending, purse, basis }
 }
 
 function basisOf({ entitlement, holder, catalogue, now }: EntitlementState): Basis | null {

@@ -1,4 +1,4 @@
-import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
+import { type Access, checkDelta } from '../../domain/access.ts'
 import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
 import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
@@ -11,6 +11,7 @@ import { findUserByUid } from '../../store/users/users.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState } from '../call/hot-paths.ts'
+import { accessOf } from './can-use-feature.ts'
 import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
 import { readEntitlements } from './read-entitlements.ts'
 
@@ -34,11 +35,12 @@ export async function explain(
   const { pool } = call.service
   await requireApp(pool, appId)
   checkDelta(delta)
-  const { entitlement, holder, catalogue, used, now, uid } = await decided(call, userId, featureId)
+  const found = await decided(call, userId, featureId)
+  const { entitlement, holder, catalogue, used, purse, now, uid } = found
   const user = uid === null ? null : ((await findUserByUid(pool, appId, uid)) ?? { name: null })
   const held = uid === null ? [] : await subscriptionsOfUser(pool, appId, uid, now)
   const metered = entitlement.kind === 'metered' ? entitlement : null
-  const access = decideAccess(entitlement, used, delta)
+  const access = accessOf(found, delta)
   const withheld = uid === null ? new Map<string, Payment[]>() : await accessEnded(pool, appId, uid)
   const subscriptions = held
     .map((row) => ({
@@ -64,6 +66,8 @@ export async function explain(
       subscriptions,
       entitlement,
       used,
+      purse,
+      now,
       delta,
       access,
     }),

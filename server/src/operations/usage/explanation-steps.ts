@@ -14,6 +14,7 @@ import {
   time,
   units,
 } from '../../domain/sentence.ts'
+import { type Purse, sourcesOf } from '../../domain/spending.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 
 export const EXPLANATION_STEPS = [
@@ -24,6 +25,7 @@ export const EXPLANATION_STEPS = [
   'GRANTS',
   'BUDGET',
   'USED',
+  'SOURCES',
   'ANSWER',
 ] as const
 
@@ -66,6 +68,9 @@ interface Found {
   subscriptions: ExplainedSubscription[]
   entitlement: UserEntitlement
   used: number
+  /** all sources, if more than the plan may pay */
+  purse: Purse | null
+  now: number
   delta: number
   access: Access
 }
@@ -73,7 +78,7 @@ interface Found {
 /** Up to the step that decides, and the answer. */
 export function stepsOf(found: Found): ExplainedStep[] {
   const steps: ExplainedStep[] = []
-  for (const step of [user, feature, overriding, live, grants, budget, used]) {
+  for (const step of [user, feature, overriding, live, grants, budget, used, sources]) {
     const made = step(found)
     if (!made) continue
     steps.push(made)
@@ -123,7 +128,7 @@ function overriding({ featureId, catalogue, override }: Found): ExplainedStep | 
   }
 }
 
-function live({ appId, subscriptions, override }: Found): ExplainedStep {
+function live({ appId, subscriptions, override, purse }: Found): ExplainedStep {
   const held = subscriptions.filter((s) => s.live)
   const names = held.map((s) => say`${packageOf(appId, s)}${s.quantity === 1 ? '' : say` × ${s.quantity}`}`)
   const ended = subscriptions.length - held.length
@@ -135,7 +140,7 @@ function live({ appId, subscriptions, override }: Found): ExplainedStep {
   ]
   return {
     step: 'SUBSCRIPTIONS',
-    passed: held.length > 0 || override !== null,
+    passed: held.length > 0 || override !== null || purse !== null,
     parts: joined(sentences, ' '),
   }
 }
@@ -163,7 +168,7 @@ function lifeOf(appId: string, subscription: ExplainedSubscription): Sentence[] 
   return sentences
 }
 
-function grants({ appId, featureId, catalogue, subscriptions, override }: Found): ExplainedStep {
+function grants({ appId, featureId, catalogue, subscriptions, override, purse }: Found): ExplainedStep {
   const granting = subscriptions.filter((s) => s.live && s.grant)
   const labels = catalogue.features.get(featureId)
   const sources = granting.map((s) => {
@@ -174,7 +179,7 @@ function grants({ appId, featureId, catalogue, subscriptions, override }: Found)
   })
   return {
     step: 'GRANTS',
-    passed: granting.length > 0 || override !== null,
+    passed: granting.length > 0 || override !== null || purse !== null,
     parts:
       granting.length > 0
         ? say`Granted by ${joined(sources, ', ')}.`
@@ -205,14 +210,36 @@ function budget({ featureId, catalogue, entitlement }: Found): ExplainedStep | n
   }
 }
 
-function used({ entitlement, used, delta, access }: Found): ExplainedStep | null {
+function used({ entitlement, used, delta, access, purse }: Found): ExplainedStep | null {
   if (entitlement.kind !== 'metered') return null
   const { budget } = entitlement.allowance
   const fits = budget !== null && used + delta <= budget
   const room = budget === null ? '' : say`: ${used} + ${delta} ${fits ? '≤' : '>'} ${budget}`
   return {
     step: 'USED',
-    passed: access.access,
+    // Credits may pay for what the plan does not.
+    passed: access.access || purse !== null,
     parts: say`${used} used in this period, ${delta} requested${room}.`,
+  }
+}
+
+/** Computed from the rows that the answer was decided by. */
+function sources({ featureId, catalogue, purse, now, access }: Found): ExplainedStep | null {
+  if (!purse) return null
+  const labels = catalogue.features.get(featureId)
+  const found = sourcesOf(purse, now).map(({ kind, id, left, expiresAt }) => {
+    const name = kind === 'PLAN' ? 'the plan' : `the credit ${quote(id ?? '')}`
+    const amount = left === null ? 'unlimited' : `${units(left, labels)} left`
+    return say`${name} (${amount}${expiresAt === null ? '' : say` until ${time(expiresAt)}`})`
+  })
+  const { reserved = 0 } = access.consumption ?? {}
+  const held = reserved > 0 ? ` ${units(reserved, labels)} reserved.` : ''
+  return {
+    step: 'SOURCES',
+    passed: access.access,
+    parts:
+      found.length > 0
+        ? say`Paid in this order: ${joined(found, ', ')}.${held}`
+        : say`No source has units left.${held}`,
   }
 }

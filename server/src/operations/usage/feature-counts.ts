@@ -1,4 +1,7 @@
+import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CountedFeature, FeatureCalls } from '../../store/usage/feature-activity.ts'
+import type { CounterMove } from '../../store/usage/usage-moves.ts'
+import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
 
 /** Numbers of calls by app and feature, in memory. Only features that exist are counted, so there are not many. */
 export class FeatureCounts {
@@ -51,4 +54,19 @@ export class FeatureCounts {
     }
     return calls
   }
+}
+
+export function count(tally: FeatureTally, { key, from, to, entries }: CounterMove, decided: number): void {
+  const { appId, featureId } = key
+  tally.recorded(appId, featureId, entries.length, to - (from ?? 0))
+  if (decided > entries.length) tally.refused(appId, featureId, decided - entries.length)
+}
+
+export function countRefused(
+  apps: AppCache,
+  tally: FeatureTally,
+  { caller: { appId }, event }: PendingUsage,
+): void {
+  const { featureId } = event
+  if (apps.known(appId)?.catalogue.features.has(featureId)) tally.refused(appId, featureId, 1)
 }

@@ -2,7 +2,8 @@ import type { Catalogue } from '../../domain/catalogue.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
-import { userEntitlement } from '../../domain/user-entitlement.ts'
+import { purseOf, spendable } from '../../domain/spending.ts'
+import { type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { type AppCache, type CachedApp, refusalOf } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
@@ -167,11 +168,13 @@ function ask(asked: Question[], { caller, userId, featureId }: EntitlementQuesti
   const layout = guess?.layout ?? null
   const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
-    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, layout, testClock })
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, spends: false, layout, testClock })
     return
   }
-  for (const resetPeriod of feature.resetPeriods)
-    asked.push({ appId, userId: user, featureId, resetPeriod, layout, testClock })
+  for (const [i, resetPeriod] of feature.resetPeriods.entries()) {
+    const spends = feature.spends && i === 0
+    asked.push({ appId, userId: user, featureId, resetPeriod, spends, layout, testClock })
+  }
 }
 
 /** Whether users of these apps are not where they were believed to be; it is known now. */
@@ -196,7 +199,7 @@ function stand(
   from: number,
   holding: Holding,
 ): EntitlementState {
-  const { uid, now } = holding
+  const { uid, now, spending } = holding
   const holder = uid === null ? null : holding
   const entitlement = userEntitlement(catalogue, featureId, holder, now)
   const state: EntitlementState = {
@@ -209,9 +212,12 @@ function stand(
     used: 0,
     counter: null,
     counted: false,
+    spending,
+    purse: null,
   }
-  if (entitlement.kind !== 'metered') return state
-  const { allowance, period } = entitlement
+  const counted = spending ? spendable(entitlement, spending, now) : metered(entitlement)
+  if (!counted) return state
+  const { allowance, period } = counted
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
@@ -220,5 +226,8 @@ function stand(
     state.used = counter.used
     state.counted = true
   }
+  if (spending) state.purse = purseOf(counted, state.used, spending)
   return state
 }
+
+const metered = (entitlement: UserEntitlement) => (entitlement.kind === 'metered' ? entitlement : null)

@@ -1,21 +1,31 @@
 import type { Allowance } from '../../domain/allowance.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
-import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
+import { applyUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import { endedForAnother, lacksPartition, violates } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import { KEY_TAKEN } from '../../store/usage/idempotency.ts'
-import type { CounterMove, MadeMoves, Receipt } from '../../store/usage/usage-moves.ts'
+import type { CounterMove, MadeMoves } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
 import type { FeatureTally, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import { confirmingBudgets } from './confirm-budgets.ts'
 import { type CounterMemory, type OpenEvent, type UsageState, usageState } from './counter-memory.ts'
+import { count, countRefused } from './feature-counts.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
+import {
+  answerSpent,
+  answerWith,
+  type Decision,
+  receiptsOf,
+  type Spent,
+  spendFrom,
+  toWrite,
+} from './spend-batch.ts'
 import { usageEvents } from './usage-events.ts'
 
 export interface Recording extends Reading {
@@ -118,7 +128,7 @@ async function recordTogether(
 
     const states = await readStates(store, apps, client, open, recalled, how)
     leaveTheGone(pending, answers)
-    const { moved, unmoved } = decide(open, states, recalled, answers, apps)
+    const { moved, spent, unmoved } = decide(open, states, recalled, answers, apps)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)
     const confirming = (some: readonly CounterMove[]) =>
@@ -141,9 +151,19 @@ async function recordTogether(
       }
     }
     try {
+      let complete = true
       if (moves.length === 0 && receipts.length === 0) answerMade(new Map())
-      else if (!(await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })))
-        if (++races > MAX_LOST_RACES) throw keptChanging()
+      else complete = await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })
+      if (spent.length > 0) {
+        const made = await store.spend(
+          client,
+          spent.map(({ move }) => move),
+          { inTransaction },
+        )
+        for (const one of spent.filter(({ move }) => made.has(move))) answerSpent(apps, tally, one, answers)
+        complete &&= made.size === spent.length
+      }
+      if (!complete && ++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
       for (const { item, index } of open) if (recalled.has(index)) memory?.forget(item)
       const overtaken = isOvertaken(error)
@@ -153,17 +173,6 @@ async function recordTogether(
       if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
-}
-
-function count(tally: FeatureTally, { key, from, to, entries }: CounterMove, decided: number): void {
-  const { appId, featureId } = key
-  tally.recorded(appId, featureId, entries.length, to - (from ?? 0))
-  if (decided > entries.length) tally.refused(appId, featureId, decided - entries.length)
-}
-
-function countRefused(apps: AppCache, tally: FeatureTally, { caller: { appId }, event }: PendingUsage): void {
-  const { featureId } = event
-  if (apps.known(appId)?.catalogue.features.has(featureId)) tally.refused(appId, featureId, 1)
 }
 
 /** The events still to be answered; of several that share a key, only the first. */
@@ -181,11 +190,6 @@ function openOnes(pending: readonly PendingUsage[], answers: Answers): OpenEvent
     open.push({ item, index })
   }
   return open
-}
-
-interface Decision extends OpenEvent {
-  answer: RecordedUsage
-  uid: number | null
 }
 
 /** All calls on one counter, folded into one move: all of them succeed, or none. */
@@ -225,12 +229,17 @@ function decide(
   apps: AppCache,
 ) {
   const counters = new Map<string, Moved>()
+  const spenders = new Map<string, Spent>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
     if (answers[index]) continue
     const result = states[i]
     if (!result || 'error' in result) {
       answers[index] = { error: result?.error ?? new Error('an event has no access state') }
+      continue
+    }
+    if (result.value.purse) {
+      spendFrom(apps, spenders, { item, index }, result.value, result.value.purse)
       continue
     }
     const counter = moveOf(counters, item.caller.appId, result.value, recalled.has(index))
@@ -255,7 +264,9 @@ function decide(
     counter.move.receipts = counter.decisions.flatMap(receiptsOf)
     counter.move.events = usageEvents(counter, apps)
   }
-  return { moved: moved.sort(byCounter), unmoved }
+  const { spent, unspent } = toWrite(spenders)
+  unmoved.push(...unspent)
+  return { moved: moved.sort(byCounter), spent, unmoved }
 }
 
 function moveOf(
@@ -278,16 +289,6 @@ function moveOf(
     counters.set(name, counter)
   }
   return counter
-}
-
-function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {
-  if (!key) return []
-  const results = JSON.stringify({ [key.field]: { value: answer } })
-  return [{ ...key, results, userUid: uid }]
-}
-
-function answerWith(decisions: readonly Decision[], answers: Answers): void {
-  for (const { index, answer } of decisions) answers[index] = { value: answer }
 }
 
 /** All writers take counters in the same order, so that no two wait for each other. */

@@ -1,6 +1,7 @@
 import { type Consumption, consumptionOf } from '../../domain/access.ts'
 import { MAX_PAST_PERIODS } from '../../domain/limits.ts'
 import { type Period, pastPeriods } from '../../domain/period.ts'
+import { consumptionFrom } from '../../domain/spending-calls.ts'
 import { usageSince } from '../../store/usage/usage.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { requireFeature, requireUser } from '../call/require.ts'
@@ -23,6 +24,12 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
   const user = await requireUser(service.pool, appId, userId)
   requireFeature(app.catalogue, featureId)
   const found = await service.usage.read({ caller: call, userId, featureId })
+  const { purse } = found
+  if (purse && found.entitlement.kind !== 'metered') {
+    const { start, end } = purse.period
+    const current = { periodStart: start, periodEnd: end, consumption: consumptionFrom(purse, found.now) }
+    return { current, past: [] }
+  }
   if (found.entitlement.kind !== 'metered') return { current: null, past: [] }
 
   const { allowance, anchor, period } = found.entitlement
@@ -34,5 +41,7 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
     periodEnd: end,
     consumption: consumptionOf(allowance, count),
   })
-  return { current: show(period, found.used), past: past.map((p) => show(p, used.get(p.start) ?? 0)) }
+  const current = show(period, found.used)
+  if (purse) current.consumption = consumptionFrom(purse, found.now)
+  return { current, past: past.map((p) => show(p, used.get(p.start) ?? 0)) }
 }

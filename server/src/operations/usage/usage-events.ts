@@ -1,17 +1,45 @@
 import type { Allowance } from '../../domain/allowance.ts'
 import { type EventType, FORMAT_VERSION } from '../../domain/event.ts'
+import { type Purse, usedInPeriod } from '../../domain/spending.ts'
 import { isoOrNull } from '../../domain/time.ts'
+import type { UsageAction } from '../../domain/usage.ts'
 import { crossedThresholds } from '../../domain/usage-thresholds.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CounterMove, UsageEventRow } from '../../store/usage/usage-moves.ts'
 import type { PendingUsage } from '../call/hot-paths.ts'
 import type { UsageState } from './counter-memory.ts'
 
+interface MovedEntry {
+  action: UsageAction
+  delta: number
+  used: number
+  /** what the call recorded, if other sources paid for a part of it */
+  units?: number
+}
+
 interface MovedCounter {
-  move: CounterMove
+  move: Pick<CounterMove, 'key'> & { entries: readonly MovedEntry[] }
   state: Pick<UsageState, 'entitlement'>
-  decisions: readonly { item: PendingUsage }[]
+  decisions: readonly { item: { event: Pick<PendingUsage['event'], 'userId'> } }[]
   allowance: Allowance
+}
+
+/** The events of a call that several sources may have paid for. Thresholds are those of the plan's counter. */
+export function spendingEvents(
+  apps: AppCache,
+  of: { appId: string; userUid: number; userId: string; featureId: string },
+  state: Pick<UsageState, 'entitlement'>,
+  { before, after }: { before: Purse; after: Purse },
+  action: UsageAction,
+): UsageEventRow[] {
+  const { appId, userUid, userId, featureId } = of
+  const { allowance, period } = after
+  const { resetPeriod } = allowance
+  const key = { appId, userUid, featureId, resetPeriod, periodStart: period.start }
+  const units = usedInPeriod(after) - usedInPeriod(before)
+  const entries = [{ action, delta: after.used - before.used, used: after.used, units }]
+  const decisions = [{ item: { event: { userId } } }]
+  return usageEvents({ move: { key, entries }, state, decisions, allowance }, apps)
 }
 
 /**
@@ -47,9 +75,9 @@ export function usageEvents(
       data: JSON.stringify({ version: FORMAT_VERSION, object, previous: { used: before } }),
     })
   }
-  for (const { action, delta, used } of entries) {
+  for (const { action, delta, used, units = delta } of entries) {
     const before = used - delta
-    if (app.usageEvents) add('usage.recorded', used, before, { action, delta })
+    if (app.usageEvents) add('usage.recorded', used, before, { action, delta: units })
     for (const threshold of crossedThresholds(before, used, budget, thresholds)) {
       add('usage.threshold_reached', used, before, { threshold })
       if (threshold === 100) add('usage.limit_reached', used, before)

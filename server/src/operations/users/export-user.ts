@@ -111,6 +111,8 @@ const PARTS: Part[] = [
   ofUsage('usageCounters', [isText, isText, isTime]),
   ofUsage('retiredUsage', [isText, isText, isTime, isBlock]),
   ofUsage('usageLedger', [isText, isNumber]),
+  ofTable('credits'),
+  ofTable('reservations'),
 ]
 
 /** All data stored about a user, in pages. `next` is passed as `after` to get the next page; null on the last one. */

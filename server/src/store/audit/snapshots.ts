@@ -49,6 +49,13 @@ const SNAPSHOTS = {
       where app_id = u.app_id and user_uid = u.uid
       order by feature_id, reset_period, period_start desc) c on true
     where u.app_id = $1 and u.id = $2 group by u.id`,
+  credit: `select c.id, u.id as "userId", c.feature_id as "featureId", c.amount, c.used, c.kind, c.priority,
+      c.effective_at as "effectiveAt", c.expires_at as "expiresAt", c.voided_at as "voidedAt", c.reason
+    from credit c left join users u on u.app_id = c.app_id and u.uid = c.user_uid where c.app_id = $1 and c.id = $2`,
+  reservation: `select r.id, u.id as "userId", r.feature_id as "featureId", r.state, r.settled,
+      r.expires_at as "expiresAt", r.late
+    from usage_reservation r left join users u on u.app_id = r.app_id and u.uid = r.user_uid
+    where r.app_id = $1 and r.id = $2`,
   // With their valid links.
   member: `select id::text, email, role,
       array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
@@ -92,6 +99,8 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   token: 'user',
   overrides: 'user',
   subscription: 'subscription',
+  credit: 'other',
+  reservation: 'other',
   app: 'other',
   apiKey: 'other',
   tokenKey: 'other',

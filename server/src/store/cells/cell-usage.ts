@@ -5,6 +5,7 @@ import type { Question } from '../usage/holding-questions.ts'
 import { type Holding, readHoldings } from '../usage/read-holdings.ts'
 import type { CounterMove, CounterRef, MadeMoves, Receipt } from '../usage/usage-moves.ts'
 import { ONE_PLACE_USAGE, type UsageOptions, type UsageStore } from '../usage/usage-store.ts'
+import { type SpendingMove, writeSpending } from '../usage/write-spending.ts'
 import { writeUsage } from '../usage/write-usage.ts'
 import { bucketOf, type Cell, type Cells, metOtherCells, pathTo } from './cells.ts'
 import { readRemote } from './read-remote-holdings.ts'
@@ -23,7 +24,7 @@ interface CellRef {
 
 const refIn = (cell: Cell, bucket: number, row: CounterRef): CounterRef =>
   ({ cell, bucket, row }) satisfies CellRef as unknown as CounterRef
-const cellRef = ({ ref }: CounterMove): CellRef => ref as unknown as CellRef
+const cellRef = ({ ref }: { ref: CounterRef }): CellRef => ref as unknown as CellRef
 
 export class CellUsage implements UsageStore {
   readonly #cells: Cells
@@ -86,6 +87,26 @@ export class CellUsage implements UsageStore {
     return complete
   }
 
+  /** Users on another server have no credits or reservations. */
+  async spend(
+    client: Tx,
+    moves: readonly SpendingMove[],
+    { inTransaction = false }: UsageOptions,
+  ): Promise<ReadonlySet<SpendingMove>> {
+    if (moves.every(({ ref }) => typeof ref === 'string')) return writeSpending(client, moves)
+    const made = new Set<SpendingMove>()
+    for (const some of byCell(moves, (move) => cellRef(move).cell)) {
+      const { cell } = cellRef(some[0] as SpendingMove)
+      const inRow = new Map(some.map((move) => [withRows(move), move]))
+      const write = () => writeSpending(client, [...inRow.keys()])
+      const done = inTransaction
+        ? await write()
+        : await this.#inCell(client, cell, holding(this.#cells.home, some), write)
+      for (const inner of done) made.add(inRow.get(inner) as SpendingMove)
+    }
+    return made
+  }
+
   async isOutdated(client: Tx, error: unknown): Promise<boolean> {
     if (!metOtherCells(error)) return false
     await this.#cells.read(client)
@@ -132,10 +153,21 @@ export class CellUsage implements UsageStore {
 }
 
 /** Locks buckets, so that their users stay where they are until the transaction ends. */
-function holding(home: string, moves: readonly CounterMove[]): string {
+function holding(home: string, moves: readonly { ref: CounterRef }[]): string {
   const buckets = [...new Set(moves.map((move) => cellRef(move).bucket))].sort((a, b) => a - b)
   return `select from ${home}.cell_bucket where bucket in (${buckets.join(', ')}) order by bucket for key share`
 }
+
+/** With the counters as the statements of one schema know them. */
+const withRows = (move: SpendingMove): SpendingMove => ({
+  ...move,
+  counters: new Map(
+    [...move.counters].map(([name, counter]) => {
+      const { ref } = counter
+      return [name, { ...counter, ref: ref && cellRef({ ref }).row }]
+    }),
+  ),
+})
 
 const cellIn = ({ all, buckets }: PlaceLayout, bucket: number): Cell => all[buckets[bucket] ?? 0] as Cell
 

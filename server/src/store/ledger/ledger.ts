@@ -5,6 +5,8 @@ import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 export interface LedgerRow {
   seq: number
   featureId: string
+  /** id of the credit that paid; null: the plan */
+  credit: string | null
   action: UsageAction
   delta: number
   used: number
@@ -26,7 +28,8 @@ export async function ledgerOfUser(
 ): Promise<LedgerRow[]> {
   const ask = rowsOf<LedgerRow>({
     text: `select l.* from unnest($3::text[]) as f (id) cross join lateral (
-       select seq, feature_id as "featureId", action, delta, used, period_start as "periodStart",
+       select seq, feature_id as "featureId", case when starts_with(reset_period, 'CREDIT:')
+           then substr(reset_period, 8) end as credit, action, delta, used, period_start as "periodStart",
          recorded_at as "recordedAt"
        from usage_ledger where app_id = $1 and user_uid = $2 and feature_id = f.id and seq < $4
        order by seq desc limit $5) l

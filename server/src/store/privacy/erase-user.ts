@@ -2,6 +2,7 @@ import type { Json } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb, OwnBillingId, UserDb } from '../connection/places.ts'
+import { endSpending } from '../credits/spenders.ts'
 import { eraseEvents } from '../events/event-log.ts'
 import { eraseFromOutbox } from '../events/outbox.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
@@ -77,7 +78,7 @@ export async function takenSince(
   return new Set(ids.filter((_, i) => taken[i]))
 }
 
-/** Deletes their subscriptions and payments, then the user. */
+/** Deletes their subscriptions, payments and credits, then the user. */
 export async function deleteUserRows(db: UserDb, appId: string, uid: number): Promise<void> {
   // The usage of a sample user was generated.
   const { rowCount: invented } = await db.query(
@@ -89,6 +90,7 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
     for (const table of ['usage_ledger', 'ledger_base', 'usage_counter'])
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }
+  await endSpending(db, appId, uid)
   await db.query(`delete from subscription where app_id = $1 and user_uid = $2`, [appId, uid])
   // In this order: payments are added to what the provider charges for, which is locked meanwhile.
   await db.query(`delete from provider_subscription where app_id = $1 and user_uid = $2`, [appId, uid])

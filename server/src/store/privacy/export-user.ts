@@ -18,6 +18,8 @@ const TABLES = {
   providerSubscriptions: ['provider_subscription', `provider || ' ' || ref`],
   payments: ['payment', `lpad(seq::text, 20, '0')`],
   paymentLinks: ['checkout_session', 'id'],
+  credits: ['credit', `lpad(seq::text, 20, '0')`],
+  reservations: ['usage_reservation', `lpad(seq::text, 20, '0')`],
   // Bad rows are found by the ids that the user had.
   importRows: [
     'user_import_row',

@@ -12,6 +12,7 @@ export const TABLES = [
   'billing_template',
   'billing_template_item',
   'checkout_session',
+  'credit',
   'erased_ref',
   'event_block',
   'event_due',
@@ -48,10 +49,12 @@ export const TABLES = [
   'secret',
   'session',
   'sign_in_pace',
+  'spender',
   'subscription',
   'token_key',
   'usage_counter',
   'usage_ledger',
+  'usage_reservation',
   'user_import',
   'user_import_row',
   'users',
@@ -202,6 +205,7 @@ export async function unbalancedCounters(db: HomeDb): Promise<number> {
     `select count(*) from (
        select from (
          select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
+         union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
          union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger
          union all select app_id, user_uid, feature_id, reset_period, period_start, -delta
            from ledger_base b join ledger_partition p using (block) where p.retired_at is not null) both_sides

@@ -8,6 +8,8 @@ export interface Question {
   userId: string
   featureId: string
   resetPeriod: ResetPeriod | null
+  /** whether to read what else pays for the feature */
+  spends: boolean
   /** where users are, as far as known; null: all in one place */
   layout: PlaceLayout | null
   /** whether the app's time is perhaps not that of the servers */
@@ -28,6 +30,9 @@ export type HoldingRow = [
   used: string,
   ref: string,
 ]
+
+/** With what else pays for the feature. */
+export type SpenderRow = [...HoldingRow, spending: string | null]
 
 /** How long ago a period of each kind may have started, in hours, which are independent of time zones. */
 export const LONGEST = new Map<ResetPeriod | null, string>(

@@ -1,9 +1,19 @@
+import { MAX_REFILLED_CREDITS } from '../../domain/limits.ts'
 import type { Override } from '../../domain/override.ts'
+import type { HeldCredit, HeldPart, Spending } from '../../domain/spending.ts'
 import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
+import { textArray } from '../connection/arrays.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
-import { CHOSEN, columns, type HoldingRow, LONGEST, type Question } from './holding-questions.ts'
+import {
+  CHOSEN,
+  columns,
+  type HoldingRow,
+  LONGEST,
+  type Question,
+  type SpenderRow,
+} from './holding-questions.ts'
 import type { CounterRef, UserRef } from './usage-moves.ts'
 
 export interface Holding {
@@ -25,6 +35,13 @@ export interface Holding {
    * anchor has moved or the clock was set back, and only the one whose start is asked for counts.
    */
   counters: Counter[]
+  /** null: only the plan pays, or it was not asked for */
+  spending: HeldSpending | null
+}
+
+/** What pays for a feature beside the plan, as of this version of the spender's row. */
+export interface HeldSpending extends Spending {
+  version: number
 }
 
 interface Counter {
@@ -60,6 +77,34 @@ join app on app.id = q.app_id`,
   )}`,
 )
 
+/**
+ * What else may pay for a feature, as JSON: credits as lists, and the parts of live reservations. Of the credits that have
+ * ended, a revert refills the newest.
+ */
+const CREDIT = `json_build_array(k.id, k.kind, k.priority, ms_of(k.effective_at), ms_of(k.expires_at), ms_of(k.voided_at),
+  k.seq, k.amount, k.used, k.period, k.period_used)`
+const OWN = 'k.app_id = s.app_id and k.user_uid = s.user_uid and k.feature_id = q.feature_id'
+const SPENDING = `left join lateral (
+  select json_build_object('version', s.version, 'owed', s.features -> q.feature_id -> 'owed',
+    'open', (select json_agg(${CREDIT}) from credit k where ${OWN} and not ended),
+    'ended', (select json_agg(${CREDIT}) from (
+       select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS}) k),
+    'held', (select json_agg(k.split) from usage_reservation k
+       where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW})) as spending
+  from spender s where q.spends and s.app_id = u.app_id and s.user_uid = u.uid and s.features ? q.feature_id
+  offset 0) p on true`
+
+/** The same for questions about features that more than the plan may pay for. */
+const SPENDERS = new Prepared<SpenderRow>(
+  'read-spenders',
+  `select q.ord, ${COLUMNS}, p.spending ${holdingsOf(
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, spends, ord)
+join app on app.id = q.app_id`,
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
+  )} ${SPENDING}`,
+)
+
 /** PostgreSQL is faster with a statement for one question than with a list of one. */
 const ONE = new Prepared<HoldingRow>(
   'read-holding',
@@ -79,7 +124,10 @@ export async function readHoldings(
   return holdingsFrom(await read(client, questions), questions.length)
 }
 
-export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (Holding | undefined)[] {
+export function holdingsFrom(
+  rows: readonly (HoldingRow | SpenderRow)[],
+  questions: number,
+): (Holding | undefined)[] {
   const holdings = new Array<Holding | undefined>(questions)
   for (const row of rows) {
     const [ord, version, nowText, uid, overrides, subscriptions, tid, userVersion, periodStart, used, ref] =
@@ -88,6 +136,7 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
     let holding = holdings[at]
     if (!holding) {
       const now = parseTimestamp(nowText)
+      const spending = row.length === 12 ? row[11] : null
       holding = {
         version: Number(version),
         now,
@@ -97,6 +146,7 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
         ...liveAt(subscriptions, now),
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
+        spending: spending ? spendingFrom(spending) : null,
       }
       holdings[at] = holding
     }
@@ -104,6 +154,38 @@ export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (H
       holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(ref) })
   }
   return holdings
+}
+
+type ListedCredit = [
+  id: string,
+  kind: HeldCredit['kind'],
+  priority: number,
+  effectiveAt: number,
+  expiresAt: number | null,
+  voidedAt: number | null,
+  seq: number,
+  amount: number,
+  used: number,
+  period: string | null,
+  periodUsed: number,
+]
+
+interface ListedSpending {
+  version: number
+  owed: Spending['owed']
+  open: ListedCredit[] | null
+  ended: ListedCredit[] | null
+  held: HeldPart[][] | null
+}
+
+function spendingFrom(text: string): HeldSpending {
+  const { version, owed, open, ended, held } = JSON.parse(text) as ListedSpending
+  const credits = [...(open ?? []), ...(ended ?? [])].map((listed) => {
+    const [id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed] =
+      listed
+    return { id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed }
+  })
+  return { version, owed, credits, held: (held ?? []).flat() }
 }
 
 /** As the database lists it: see `live_subscriptions` in the schema. */
@@ -138,8 +220,12 @@ function liveAt(subscriptions: string | null, now: number): Pick<Holding, 'live'
   return { live, liveUntil }
 }
 
-function read(client: Tx, questions: readonly Question[]): Promise<HoldingRow[]> {
+function read(client: Tx, questions: readonly Question[]): Promise<(HoldingRow | SpenderRow)[]> {
   const [first] = questions
+  if (questions.some(({ spends }) => spends)) {
+    const flags = textArray(questions, ({ spends }) => (spends ? 't' : 'f'))
+    return SPENDERS.run(client, [...columns(questions), flags])
+  }
   if (!first || questions.length > 1) return MANY.run(client, columns(questions))
   const { appId, userId, featureId, resetPeriod } = first
   return ONE.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])

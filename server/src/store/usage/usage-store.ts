@@ -3,6 +3,7 @@ import type { PlaceLayout } from '../connection/places.ts'
 import type { Question } from './holding-questions.ts'
 import { type Holding, readHoldings } from './read-holdings.ts'
 import type { CounterMove, MadeMoves, Receipt } from './usage-moves.ts'
+import { type SpendingMove, writeSpending } from './write-spending.ts'
 import { writeUsage } from './write-usage.ts'
 
 /** The statements of the hot paths, wherever users are. */
@@ -26,6 +27,9 @@ export interface UsageStore {
     how: UsageOptions,
   ): Promise<boolean>
 
+  /** Makes each move whose spender and counters are still as they were read; returns those that were made. */
+  spend(client: Tx, moves: readonly SpendingMove[], how: UsageOptions): Promise<ReadonlySet<SpendingMove>>
+
   /** Whether a statement may have failed because users are not where the layout says. */
   isOutdated(client: Tx, error: unknown): Promise<boolean>
 }
@@ -46,5 +50,6 @@ export const ONE_PLACE_USAGE: UsageStore = {
     made(done)
     return done.size === moves.length
   },
+  spend: writeSpending,
   isOutdated: async () => false,
 }

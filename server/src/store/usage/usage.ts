@@ -2,6 +2,7 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { TryAgain, timestamp } from '../connection/database.ts'
 import type { HomeDb, UserDb } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
+import type { LedgerKey } from './write-spending.ts'
 import { COUNTER_EXISTS } from './write-usage.ts'
 
 /** The usage of each period of that kind that started since `from`, by start. */
@@ -29,6 +30,21 @@ export async function countCounters(db: UserDb, appId: string, userUid: number):
     [appId, userUid],
   )
   return rows[0]?.count ?? 0
+}
+
+/** The value of a counter; null: nothing was counted. */
+export async function usedIn(
+  db: UserDb,
+  appId: string,
+  uid: number,
+  { featureId, resetPeriod, periodStart }: LedgerKey,
+): Promise<number | null> {
+  const { rows } = await db.query<{ used: number }>(
+    `select used from usage_counter where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4
+       and period_start = $5`,
+    [appId, uid, featureId, resetPeriod, timestamp(periodStart)],
+  )
+  return rows[0]?.used ?? null
 }
 
 /**

@@ -67,11 +67,11 @@ const movingOrCreating = (
 )`
 
 /** Events of the moves that are made, in order. Few moves have any. */
-const emitting = (take: Take): string => `, emitted as (
+export const emitting = (take: Take, moved = 'moved'): string => `, emitted as (
   insert into event_outbox (app_id, at, kind, type, user_uid, user_id, after)
   select m.app_id, m.now, 'EVENT', e.type, m.user_uid, e.user_id, e.data::json
   from unnest(${take('text', 'text', 'text', 'int')}) with ordinality as e (type, user_id, data, move, place)
-  join moved m on m.ord = e.move order by e.place
+  join ${moved} m on m.ord = e.move order by e.place
 )`
 
 function writing(moved: (moves: string) => string, withEvents = false): string {

@@ -1,0 +1,112 @@
+/** Whether a credit was given or paid for. */
+export type CreditKind = 'PROMOTIONAL' | 'PAID'
+
+/**
+ * SCHEDULED: not effective yet. LIVE: can be used. SPENT: used up. EXPIRED: past its expiry. VOIDED: voided by
+ * `voidCredit`.
+ */
+export type CreditState = 'SCHEDULED' | 'LIVE' | 'SPENT' | 'EXPIRED' | 'VOIDED'
+
+/** Units of a feature that a user can use in addition to the plan. */
+export interface Credit {
+  /** ID of the credit. */
+  id: string
+  /** ID of the user. */
+  userId: string
+  /** ID of the feature. */
+  featureId: string
+  /** Number of units. */
+  amount: number
+  /** Units used. */
+  used: number
+  /** Units held by live reservations. */
+  reserved: number
+  /** Whether it was given or paid for. */
+  kind: CreditKind
+  /** Sources with a lower priority are used first. The plan has priority 50. */
+  priority: number
+  /** Start (ISO 8601, UTC). */
+  effectiveAt: string
+  /** Expiry (ISO 8601, UTC); null if it does not expire. */
+  expiresAt: string | null
+  /** Current state. */
+  state: CreditState
+  /** Internal note, not visible to users. */
+  reason: string | null
+}
+
+/** Input of `addCredit`. */
+export interface CreditInput {
+  /** Adding the same credit again under the same ID has no effect. @default generated */
+  id?: string | null | undefined
+  /** ID of the user. */
+  userId: string
+  /** ID of a consumable feature. */
+  featureId: string
+  /** Number of units, at least 1. */
+  amount: number
+  /** Whether it was given or paid for. @default 'PROMOTIONAL' */
+  kind?: CreditKind | null | undefined
+  /** From 0 to 1000. Sources with a lower priority are used first. @default 50 */
+  priority?: number | null | undefined
+  /** Start (ISO 8601). @default now */
+  effectiveAt?: string | null | undefined
+  /** Expiry (ISO 8601), in the future. @default no expiry */
+  expiresAt?: string | null | undefined
+  /** Internal note, not visible to users. @default null */
+  reason?: string | null | undefined
+}
+
+/**
+ * HELD: holds units. SETTLED: its use was recorded. RELEASED: returned, or never held. EXPIRED: not settled before its
+ * expiry.
+ */
+export type ReservationState = 'HELD' | 'SETTLED' | 'RELEASED' | 'EXPIRED'
+
+/**
+ * What to do with units beyond a reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing,
+ * and keep the reservation.
+ */
+export type IfOver = 'RECORD' | 'CAP' | 'REJECT'
+
+/** Units held for work whose use is not known yet. */
+export interface Reservation {
+  /** ID of the reservation. */
+  id: string
+  /** ID of the user. */
+  userId: string
+  /** ID of the feature. */
+  featureId: string
+  /** Units held now; 0 once the reservation is settled, released or expired. */
+  reserved: number
+  /** Units recorded by `settleReservation`. */
+  settled: number
+  /** Current state. */
+  state: ReservationState
+  /** Creation time (ISO 8601, UTC). */
+  createdAt: string
+  /** Expiry (ISO 8601, UTC). */
+  expiresAt: string
+  /** Whether usage was settled after the expiry. */
+  late: boolean
+  /** Why nothing was held or changed, or what was recorded beyond the reservation. */
+  reason: string | null
+}
+
+/** Input of `reserveUsage`. */
+export interface ReservationInput {
+  /** The same request under the same ID returns the same reservation. @default generated */
+  id?: string | null | undefined
+  /** ID of the user. */
+  userId: string
+  /** ID of a consumable feature. */
+  featureId: string
+  /** Maximum number of units to hold, at least 1. */
+  amount: number
+  /** Minimum number of units; with fewer, nothing is held. @default amount */
+  atLeast?: number | null | undefined
+  /** Seconds until the reservation expires, at most 86,400. @default 300 */
+  ttlSeconds?: number | null | undefined
+  /** Free-form object. @default {} */
+  metadata?: Record<string, unknown> | null | undefined
+}

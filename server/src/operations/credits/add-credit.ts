@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { checkNewCredit, type NewCredit } from '../../domain/credit.ts'
+import { badUserInput, conflict, quote } from '../../domain/errors.ts'
+import { MAX_CREDITS } from '../../domain/limits.ts'
+import { heldOf } from '../../domain/spending.ts'
+import { payOwed } from '../../domain/spending-calls.ts'
+import { type CreditRow, endExpiredCredits, findCredit, insertCredit } from '../../store/credits/credits.ts'
+import type { Call } from '../call/call.ts'
+import { type UserCredit, userCredit } from './credits.ts'
+import { mutateSpender, purseWith, type Spender, writeBurn } from './mutate-spender.ts'
+
+/** Adds a credit. It pays first for usage of this period that nothing has paid for. */
+export function addCredit(
+  call: Call,
+  { userId, ...asked }: NewCredit & { userId: string },
+): Promise<UserCredit> {
+  return mutateSpender(call, userId, asked.featureId, async (spender) => {
+    const { tx, user, feature, now } = spender
+    checkNewCredit(asked, now)
+    const credit = { ...asked, id: asked.id ?? `crd_${randomUUID()}`, effectiveAt: asked.effectiveAt ?? now }
+    const found = await findCredit(tx, call.appId, credit.id)
+    if (found) return earlier(call, spender, asked, found)
+    if (feature.archived) {
+      throw badUserInput(
+        `The feature ${quote(feature.id)} is archived. Restore it before adding credits for it.`,
+        'featureId',
+      )
+    }
+    if ((await endExpiredCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
+      throw badUserInput(
+        `A user can have at most ${MAX_CREDITS} credits of a feature that can be used.`,
+        'userId',
+      )
+    }
+    const seq = await insertCredit(tx, call.appId, user.uid, credit, now)
+    if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
+    const row: CreditRow = { ...credit, seq, used: 0, voidedAt: null, userUid: user.uid, createdAt: now }
+    const paid = await payWith(spender, row)
+    await writeBurn(spender, paid)
+    const used = paid?.parts.find((part) => part.credit === row.id)?.amount ?? 0
+    return userCredit({ ...row, used }, userId, 0, now)
+  })
+}
+
+async function payWith(spender: Spender, row: CreditRow) {
+  const { spending, now } = spender
+  const added = { ...row, period: null, periodUsed: 0 }
+  const before = await purseWith(spender, { ...spending, credits: [...spending.credits, added] })
+  if (!before) return null
+  const { purse: after, parts } = payOwed(before, row.id, now)
+  return { before, after, parts, payment: true as const }
+}
+
+/** The same credit added again is not added twice. */
+async function earlier(
+  { appId }: Call,
+  { user, spending, now }: Spender,
+  asked: NewCredit,
+  row: CreditRow,
+): Promise<UserCredit> {
+  const same =
+    row.userUid === user.uid &&
+    row.featureId === asked.featureId &&
+    row.amount === asked.amount &&
+    row.kind === asked.kind &&
+    row.priority === asked.priority &&
+    row.expiresAt === asked.expiresAt &&
+    row.effectiveAt === (asked.effectiveAt ?? row.createdAt)
+  if (!same)
+    throw conflict(`The credit ${quote(row.id)} exists in app ${quote(appId)} with other content`, 'id')
+  const held = spending.held.filter(({ credit }) => credit === row.id)
+  return userCredit(row, user.id, heldOf(held), now)
+}

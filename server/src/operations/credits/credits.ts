@@ -1,0 +1,48 @@
+import { type Credit, type CreditState, creditState } from '../../domain/credit.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_PAGE } from '../../domain/limits.ts'
+import { type CreditRow, creditsOfUser, findCredit, reservedByCredit } from '../../store/credits/credits.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { checkFirst, type Page, unknownAfter } from '../call/paging.ts'
+import { requireFeature, requireUser } from '../call/require.ts'
+
+/** A credit as of now. */
+export interface UserCredit extends Credit {
+  userId: string
+  /** held by live reservations */
+  reserved: number
+  state: CreditState
+}
+
+export const userCredit = (row: CreditRow, userId: string, reserved: number, now: number): UserCredit => ({
+  ...row,
+  userId,
+  reserved,
+  state: creditState(row, now),
+})
+
+export interface SpendingFilter<State> extends Page {
+  featureId: string | null
+  state: State | null
+}
+
+/** A user's credits, oldest first. */
+export async function credits(
+  call: Call,
+  userId: string,
+  { featureId, state, first, after }: SpendingFilter<CreditState>,
+): Promise<UserCredit[]> {
+  const { appId } = call
+  const { pool } = call.service
+  const { app, now } = await momentOf(call)
+  const { uid } = await requireUser(pool, appId, userId)
+  if (featureId !== null) requireFeature(app.catalogue, featureId)
+  checkFirst(first)
+  // One more than a page, so that a caller can find out whether it is the last.
+  const limit = Math.min(first ?? MAX_PAGE, MAX_PAGE + 1)
+  const last = after ? (isIdentifier(after) ? await findCredit(pool, appId, after) : null) : undefined
+  if (last === null || (last && last.userUid !== uid)) throw unknownAfter()
+  const rows = await creditsOfUser(pool, appId, uid, { featureId, state, after: last?.seq ?? 0, limit }, now)
+  const reserved = await reservedByCredit(pool, appId, uid, now)
+  return rows.map((row) => userCredit(row, userId, reserved.get(row.id) ?? 0, now))
+}

@@ -1,0 +1,177 @@
+import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { badUserInput, quote, type TollgateError } from '../../domain/errors.ts'
+import {
+  NO_SPENDING,
+  type Part,
+  type Purse,
+  purseOf,
+  type Spending,
+  spendable,
+} from '../../domain/spending.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
+import { TryAgain } from '../../store/connection/database.ts'
+import type { UserTx } from '../../store/connection/places.ts'
+import { enrolSpender, lockSpender, setSpends } from '../../store/credits/spenders.ts'
+import { holdCounters, usedIn } from '../../store/usage/usage.ts'
+import type { LedgerKey } from '../../store/usage/write-spending.ts'
+import { findUserByUid, type UserRow } from '../../store/users/users.ts'
+import type { Call } from '../call/call.ts'
+import type { EntitlementState } from '../call/hot-paths.ts'
+import { mutate } from '../call/mutate.ts'
+import { requireFeature, withLockedUser } from '../call/require.ts'
+import { readEntitlements } from '../usage/read-entitlements.ts'
+import { addCounter, addParts, emptyMove } from '../usage/spend.ts'
+import { spendingEvents } from '../usage/usage-events.ts'
+
+/** A user whose credits and reservations of one feature nobody else changes until the transaction ends. */
+export interface Spender {
+  call: Call
+  tx: UserTx
+  user: UserRow
+  feature: CataloguedFeature
+  now: number
+  spending: Spending
+  /** of the spender's row */
+  version: number
+  state: EntitlementState
+}
+
+/** A mutation of the credits or reservations of a user and feature. The first one enrols the user. */
+export function mutateSpender<T>(
+  call: Call,
+  userId: string,
+  featureId: string,
+  effect: (spender: Spender) => Promise<T>,
+): Promise<T> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    // To lock both, the app is locked first.
+    const known = call.service.apps.known(appId)?.catalogue.features.get(featureId)
+    if (!known?.spends) await lockApp(tx, appId)
+    return withLockedUser(tx, appId, userId, async (users, user) =>
+      effect(await openSpender(call, users, user, featureId, moment)),
+    )
+  })
+}
+
+/** The same for something that belongs to a user and feature. */
+export function mutateOwned<Row extends { userUid: number; featureId: string }, T>(
+  call: Call,
+  find: (tx: Pick<UserTx, 'query' | 'places'>) => Promise<Row | null>,
+  notFound: () => TollgateError,
+  effect: (spender: Spender, row: Row) => Promise<T>,
+): Promise<T> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    const found = await find(tx)
+    const owner = found && (await findUserByUid(tx, appId, found.userUid))
+    if (!owner) throw notFound()
+    return withLockedUser(tx, appId, owner.id, async (users, user) => {
+      if (user.uid !== owner.uid) throw new TryAgain()
+      const spender = await openSpender(call, users, user, found.featureId, moment)
+      const row = await find(users)
+      if (!row) throw notFound()
+      return effect(spender, row)
+    })
+  })
+}
+
+async function openSpender(
+  call: Call,
+  tx: UserTx,
+  user: UserRow,
+  featureId: string,
+  moment: () => Promise<Moment>,
+): Promise<Spender> {
+  const { appId, service } = call
+  const { app } = await moment()
+  const feature = requireFeature(app.catalogue, featureId)
+  if (feature.type === 'BINARY') {
+    throw badUserInput(
+      `Feature ${quote(featureId)} is BINARY and cannot have credits or reservations`,
+      'featureId',
+    )
+  }
+  if (service.usageStore.queueOf(app.layout, appId, user.id) !== null) {
+    throw badUserInput('Users on another database server cannot have credits or reservations', 'userId')
+  }
+  const locked = feature.spends ? await lockSpender(tx, appId, user.uid, featureId) : null
+  const question = { caller: call, userId: user.id, featureId }
+  const [found] = await readEntitlements(service.usageStore, service.apps, tx, [question], {
+    inTransaction: true,
+  })
+  if (!found || 'error' in found) throw found?.error ?? new Error('a question was not answered')
+  const state = found.value
+  const { now } = state
+  const spender = { call, tx, user, feature, now, state, spending: state.spending ?? NO_SPENDING }
+  if (locked !== null) return { ...spender, version: locked }
+  if (!feature.spends) {
+    await setSpends(tx, appId, featureId)
+    await bumpVersion(tx, appId)
+  }
+  const version = await enrolSpender(tx, appId, user.uid, featureId)
+  // Calls that were decided before do not find the counter.
+  if (state.entitlement.kind === 'metered') {
+    const { allowance, period } = state.entitlement
+    const counter = {
+      uid: user.uid,
+      featureId,
+      resetPeriod: allowance.resetPeriod,
+      periodStart: period.start,
+    }
+    await holdCounters(tx, appId, [counter])
+  }
+  return { ...spender, version }
+}
+
+/** The sources of a spender as they are with this spending; null: the feature is not granted, and no credit can be used. */
+export async function purseWith(spender: Spender, spending: Spending): Promise<Purse | null> {
+  const basis = spendable(spender.state.entitlement, spending, spender.now)
+  return basis && purseIn(spender, basis, spending)
+}
+
+export async function purseIn(
+  spender: Spender,
+  basis: Pick<Purse, 'allowance' | 'period'>,
+  spending: Spending,
+): Promise<Purse> {
+  const { resetPeriod } = basis.allowance
+  const used = await counterOf(spender, {
+    featureId: spender.feature.id,
+    resetPeriod,
+    periodStart: basis.period.start,
+  })
+  return purseOf(basis, used ?? 0, spending)
+}
+
+const counterOf = ({ tx, call, user }: Spender, key: LedgerKey): Promise<number | null> =>
+  usedIn(tx, call.appId, user.uid, key)
+
+export interface Burn {
+  before: Purse
+  after: Purse
+  parts: readonly Part[]
+  /** A credit pays for earlier usage: nothing is recorded. */
+  payment?: true
+  /** units of the plan that were reserved in earlier periods */
+  earlier?: readonly { key: LedgerKey; amount: number }[]
+}
+
+/** Writes what was taken, if anything. Raises the version of the spender's row in any case. */
+export async function writeBurn(spender: Spender, burn: Burn | null): Promise<void> {
+  const { call, user, version, now, state, feature } = spender
+  if (!state.holder) throw new Error('a spender is no user')
+  const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, ref: state.holder.ref })
+  for (const { key, amount } of burn?.earlier ?? [])
+    addCounter(move, key, { ref: null, used: await counterOf(spender, key) }, amount, 'ADD')
+  if (burn && (burn.parts.length > 0 || burn.after.owed !== burn.before.owed)) {
+    const { allowance, period } = burn.after
+    const key = { featureId: feature.id, resetPeriod: allowance.resetPeriod, periodStart: period.start }
+    addParts(move, feature.id, burn, burn.parts, { ref: null, used: await counterOf(spender, key) }, 'ADD')
+    const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
+    if (!burn.payment) move.events = spendingEvents(call.service.apps, of, state, burn, 'ADD')
+  }
+  const made = await call.service.usageStore.spend(spender.tx, [move], { inTransaction: true })
+  if (!made.has(move)) throw new TryAgain()
+}

@@ -1,0 +1,47 @@
+import { byId, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
+
+export const creditQueries = {
+  credits: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  reservations: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
+} as const satisfies Record<string, QueryEntry>
+
+// Usage that an application reserves and settles is in the ledger.
+const reservation = {
+  admin: true,
+  scope: 'USAGE',
+  role: 'EDITOR',
+  auditedFor: 'MEMBERS',
+  subject: { kind: 'reservation', id: byId },
+} as const
+
+export const creditMutations = {
+  addCredit: {
+    admin: true,
+    scope: 'ALL',
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'credit', id: byResult, isNew: true },
+    sentence: 'added a credit for the user {user}',
+  },
+  voidCredit: {
+    admin: true,
+    scope: 'ALL',
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'credit', id: byId },
+    sentence: 'voided a credit of the user {user}',
+  },
+  reserveUsage: {
+    ...reservation,
+    subject: { kind: 'reservation', id: byResult, isNew: true },
+    sentence: 'reserved usage of the user {user}',
+  },
+  extendReservation: { ...reservation, sentence: 'extended a reservation of the user {user}' },
+  settleReservation: { ...reservation, sentence: 'settled a reservation of the user {user}' },
+  releaseReservation: {
+    ...reservation,
+    dashboard: true,
+    sentence: 'released a reservation of the user {user}',
+  },
+} as const satisfies Record<string, MutationEntry>

@@ -1,0 +1,97 @@
+import type { Purse } from '../../domain/spending.ts'
+import { applySpending } from '../../domain/spending-calls.ts'
+import type { RecordedUsage } from '../../domain/usage.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { Receipt } from '../../store/usage/usage-moves.ts'
+import type { SpendingMove } from '../../store/usage/write-spending.ts'
+import type { FeatureTally } from '../call/hot-paths.ts'
+import type { OpenEvent, UsageState } from './counter-memory.ts'
+import { countRefused } from './feature-counts.ts'
+import type { Answers } from './known-keys.ts'
+import { addParts, emptyMove } from './spend.ts'
+import { spendingEvents } from './usage-events.ts'
+
+export interface Decision extends OpenEvent {
+  answer: RecordedUsage
+  uid: number | null
+}
+
+/** All calls of one user on features that credits may pay for, as one move: all of them succeed, or none. */
+export interface Spent {
+  move: SpendingMove
+  /** what is left after the calls so far, by feature */
+  purses: Map<string, Purse>
+  decisions: (Decision & {
+    /** what was taken from all sources */
+    units: number
+  })[]
+}
+
+/** Decides a call by all sources of the user. */
+export function spendFrom(
+  apps: AppCache,
+  spenders: Map<string, Spent>,
+  { item, index }: OpenEvent,
+  state: UsageState,
+  read: Purse,
+): void {
+  const { uid, spending, counter, counted, now, featureId } = state
+  const { appId } = item.caller
+  if (uid === null || spending === null || counter === null) throw new Error('a purse has no spender')
+  const { version } = spending
+  const name = `${uid} ${version} ${appId}`
+  const spender: Spent = spenders.get(name) ?? {
+    move: emptyMove({ appId, userUid: uid, version, at: now, ref: counter }),
+    purses: new Map(),
+    decisions: [],
+  }
+  spenders.set(name, spender)
+  const before = spender.purses.get(featureId) ?? read
+  const { purse: after, parts, ...answer } = applySpending(before, item.event, now)
+  const units = parts.reduce((sum, { amount }) => sum + amount, 0)
+  spender.decisions.push({ item, index, answer, uid, units })
+  if (!answer.recorded) return
+  spender.purses.set(featureId, after)
+  const row = { ref: counter, used: counted ? state.used : null }
+  const { action } = item.event
+  addParts(spender.move, featureId, { before, after }, parts, row, action)
+  const { userId } = item.event
+  const of = { appId, userUid: uid, userId, featureId }
+  spender.move.events.push(...spendingEvents(apps, of, state, { before, after }, action))
+}
+
+/** The decisions that change something, in the order in which their users are locked, and the others. */
+export function toWrite(spenders: ReadonlyMap<string, Spent>): { spent: Spent[]; unspent: Decision[] } {
+  const spent: Spent[] = []
+  const unspent: Decision[] = []
+  for (const spender of spenders.values()) {
+    if (spender.move.entries.length > 0) spent.push(spender)
+    else unspent.push(...spender.decisions)
+  }
+  for (const { move, decisions } of spent) move.receipts = decisions.flatMap(receiptsOf)
+  return { spent: spent.sort((a, b) => a.move.userUid - b.move.userUid), unspent }
+}
+
+export function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {
+  if (!key) return []
+  const results = JSON.stringify({ [key.field]: { value: answer } })
+  return [{ ...key, results, userUid: uid }]
+}
+
+export function answerSpent(
+  apps: AppCache,
+  tally: FeatureTally,
+  { decisions }: Spent,
+  answers: Answers,
+): void {
+  answerWith(decisions, answers)
+  for (const { item, answer, units } of decisions) {
+    if (answer.recorded) tally.recorded(item.caller.appId, item.event.featureId, 1, units)
+    else countRefused(apps, tally, item)
+    apps.confirm(item.caller)
+  }
+}
+
+export function answerWith(decisions: readonly Decision[], answers: Answers): void {
+  for (const { index, answer } of decisions) answers[index] = { value: answer }
+}

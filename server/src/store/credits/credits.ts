@@ -1,0 +1,150 @@
+import { type Credit, type CreditState, creditState, type NewCredit } from '../../domain/credit.ts'
+import { type HeldCredit, type HeldPart, heldOf } from '../../domain/spending.ts'
+import { timestamp, timestampOrNull } from '../connection/database.ts'
+import type { HomeDb } from '../connection/places.ts'
+
+export interface CreditRow extends Credit {
+  seq: number
+  userUid: number
+  createdAt: number
+}
+
+const COLUMNS = `id, seq, user_uid as "userUid", feature_id as "featureId", amount, used, kind, priority,
+  effective_at as "effectiveAt", expires_at as "expiresAt", voided_at as "voidedAt", reason, created_at as "createdAt"`
+
+/** Returns its position; null: the id is taken. */
+export async function insertCredit(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  credit: NewCredit & { id: string; effectiveAt: number },
+  now: number,
+): Promise<number | null> {
+  const { rows } = await db.query<{ seq: number }>(
+    `insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, expires_at, reason,
+       created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing returning seq`,
+    [
+      appId,
+      credit.id,
+      userUid,
+      credit.featureId,
+      credit.amount,
+      credit.kind,
+      credit.priority,
+      timestamp(credit.effectiveAt),
+      timestampOrNull(credit.expiresAt),
+      credit.reason,
+      timestamp(now),
+    ],
+  )
+  return rows[0]?.seq ?? null
+}
+
+export async function findCredit(db: HomeDb, appId: string, id: string): Promise<CreditRow | null> {
+  const { rows } = await db.query<CreditRow>(`select ${COLUMNS} from credit where app_id = $1 and id = $2`, [
+    appId,
+    id,
+  ])
+  return rows[0] ?? null
+}
+
+/** Ends those that have expired, and returns the number of the others that can be used. */
+export async function endExpiredCredits(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  featureId: string,
+  now: number,
+): Promise<number> {
+  const of = [appId, userUid, featureId]
+  await db.query(
+    `update credit set ended = true
+     where app_id = $1 and user_uid = $2 and feature_id = $3 and not ended and expires_at <= $4`,
+    [...of, timestamp(now)],
+  )
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from credit where app_id = $1 and user_uid = $2 and feature_id = $3 and not ended`,
+    of,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** `reason` null: unchanged. The spender's row is locked. */
+export async function voidCredit(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  reason: string | null,
+  now: number,
+): Promise<void> {
+  await db.query(
+    `update credit set voided_at = $3, ended = true, reason = coalesce($4, reason)
+     where app_id = $1 and id = $2`,
+    [appId, id, timestamp(now), reason],
+  )
+}
+
+interface CreditFilter {
+  featureId: string | null
+  state: CreditState | null
+  /** position of the last credit of the previous page */
+  after: number
+  limit: number
+}
+
+/** Oldest first. */
+export async function creditsOfUser(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  { featureId, state, after, limit }: CreditFilter,
+  now: number,
+): Promise<CreditRow[]> {
+  const found: CreditRow[] = []
+  for (let from = after; found.length < limit; ) {
+    const { rows } = await db.query<CreditRow>(
+      `select ${COLUMNS} from credit
+       where app_id = $1 and user_uid = $2 and ($3::text is null or feature_id = $3) and seq > $4
+       order by seq limit $5`,
+      [appId, userUid, featureId, from, limit],
+    )
+    found.push(...rows.filter((row) => state === null || creditState(row, now) === state))
+    const last = rows.at(-1)
+    if (!last || rows.length < limit) break
+    from = last.seq
+  }
+  return found.slice(0, limit)
+}
+
+/** These credits as a decision needs them, whether or not they have ended. */
+export async function heldCredits(
+  db: HomeDb,
+  appId: string,
+  ids: readonly string[],
+): Promise<Omit<HeldCredit, 'reserved'>[]> {
+  const { rows } = await db.query<Omit<HeldCredit, 'reserved'>>(
+    `select ${COLUMNS}, period, period_used as "periodUsed" from credit where app_id = $1 and id = any($2)`,
+    [appId, ids],
+  )
+  return rows
+}
+
+/** What live reservations of a user hold, by credit. */
+export async function reservedByCredit(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  now: number,
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ split: HeldPart[] }>(
+    `select split from usage_reservation
+     where app_id = $1 and user_uid = $2 and state = 'HELD' and expires_at > $3`,
+    [appId, userUid, timestamp(now)],
+  )
+  const reserved = new Map<string, number>()
+  for (const part of rows.flatMap(({ split }) => split)) {
+    if (part.credit !== null) reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + heldOf([part]))
+  }
+  return reserved
+}

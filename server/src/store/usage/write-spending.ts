@@ -1,0 +1,185 @@
+import type { Spending } from '../../domain/spending.ts'
+import type { UsageAction } from '../../domain/usage.ts'
+import { numberArray, textArray } from '../connection/arrays.ts'
+import { type Tx, timestamp } from '../connection/database.ts'
+import { Prepared } from '../connection/prepared.ts'
+import {
+  type CounterRef,
+  type KeptReceipt,
+  type Receipt,
+  receiptColumns,
+  type UsageEventRow,
+} from './usage-moves.ts'
+import { parameters, writingReceipts } from './write-receipts.ts'
+import { emitting } from './write-usage.ts'
+
+/** A counter or credit, as the ledger names it. */
+export interface LedgerKey {
+  featureId: string
+  resetPeriod: string
+  periodStart: number
+}
+
+/** What one user's decisions write: counters, credits, ledger entries and receipts. All of it is written, or nothing. */
+export interface SpendingMove {
+  appId: string
+  userUid: number
+  /** of the spender's row that the decisions were based on */
+  version: number
+  /** when they were made */
+  at: number
+  /** leads to the place of the user's counters */
+  ref: CounterRef
+  /** what is owed now, by feature; others are unchanged */
+  owed: Map<string, Spending['owed']>
+  /** by the text of their key */
+  counters: Map<string, SpentCounter>
+  /** by id */
+  credits: Map<string, SpentCredit>
+  entries: SpendingEntry[]
+  receipts: Receipt[]
+  events: UsageEventRow[]
+}
+
+interface SpentCounter {
+  key: LedgerKey
+  /** null: found by its key */
+  ref: CounterRef | null
+  /** null: it does not exist yet */
+  from: number | null
+  to: number
+}
+
+interface SpentCredit {
+  amount: number
+  used: number
+  period: string | null
+  periodUsed: number
+}
+
+interface SpendingEntry {
+  key: LedgerKey
+  action: UsageAction
+  delta: number
+  used: number
+}
+
+// The spender's row is locked if it still has the version that was read, and then the counters if they are unchanged. Only
+// if all of a move was found is anything changed: nobody else changes the user's credits meanwhile, since they would need
+// the spender's row.
+
+const KEY = ['feature_id', 'reset_period', 'period_start']
+const KEY_TYPES = ['text', 'text', 'timestamptz']
+const columns = (table: string, names: readonly string[]) =>
+  names.map((name) => `${table}.${name}`).join(', ')
+const sameCounter = (counter: string, move: string) =>
+  ['app_id', 'user_uid', ...KEY].map((column) => `${counter}.${column} = ${move}.${column}`).join(' and ')
+
+function writing(withEvents: boolean): string {
+  const take = parameters()
+  const given = `unnest(${take('text', 'bigint', 'bigint', 'text', 'timestamptz')})
+    with ordinality as g (app_id, user_uid, version, owed, at, ord)`
+  const counters = `unnest(${take('int', ...KEY_TYPES, 'tid', 'bigint', 'bigint')})
+    as c (ord, ${KEY}, tid, was, becomes)`
+  const credits = `unnest(${take('int', 'text', 'bigint', 'text', 'bigint', 'boolean')})
+    as k (ord, id, used, period, period_used, ended)`
+  const entries = `unnest(${take('int', ...KEY_TYPES, 'text', 'bigint', 'bigint')})
+    with ordinality as e (ord, ${KEY}, action, delta, used, line)`
+  return `with given as materialized (
+  select * from ${given}
+), held as materialized (
+  select g.* from given g join spender s on s.app_id = g.app_id and s.user_uid = g.user_uid and s.version = g.version
+  order by g.ord for update of s
+), counter as materialized (
+  select h.app_id, h.user_uid, c.* from ${counters} join held h using (ord)
+), found as materialized (
+  select m.* from counter m join usage_counter c on ${sameCounter('c', 'm')}
+    and c.used = m.was and (m.tid is null or c.ctid = m.tid)
+  order by m.ord, ${columns('m', KEY)} for update of c
+), made as materialized (
+  select h.* from held h where (select count(*) from counter where ord = h.ord and was is not null)
+    = (select count(*) from found where ord = h.ord)
+), spender_moved as (
+  update spender s set version = s.version + 1, features = s.features || m.owed::jsonb
+  from made m where s.app_id = m.app_id and s.user_uid = m.user_uid
+), counter_moved as (
+  update usage_counter c set used = f.becomes from found f join made m on m.ord = f.ord where ${sameCounter('c', 'f')}
+), counter_created as (
+  insert into usage_counter (app_id, user_uid, ${KEY}, used)
+  select c.app_id, c.user_uid, ${columns('c', KEY)}, c.becomes from counter c join made m on m.ord = c.ord
+  where c.was is null
+), credit_moved as (
+  update credit c set used = k.used, period = k.period, period_used = k.period_used, 
+    ended = k.ended or c.voided_at is not null
+  from ${credits} join made m on m.ord = k.ord where c.app_id = m.app_id and c.id = k.id
+), ledger as (
+  insert into usage_ledger (app_id, user_uid, ${KEY}, action, delta, used, recorded_at)
+  select m.app_id, m.user_uid, ${columns('e', KEY)}, e.action, e.delta, e.used, m.at
+  from ${entries} join made m on m.ord = e.ord order by e.ord, e.line
+), ${writingReceipts(take, 'select ord::int from made')}${withEvents ? emitting(take, '(select *, at as now from made)') : ''}
+select ord from made`
+}
+
+const WRITE = new Prepared<[ord: string]>('write-spending', writing(false))
+const WRITE_EVENTS = new Prepared<[ord: string]>('write-spending-events', writing(true))
+
+/** Makes each move whose spender and counters are unchanged, as a whole; returns those that were made. */
+export async function writeSpending(client: Tx, moves: readonly SpendingMove[]): Promise<Set<SpendingMove>> {
+  const counters = lines(moves, (move) => [...move.counters.values()])
+  const credits = lines(moves, (move) => [...move.credits])
+  const entries = lines(moves, (move) => move.entries)
+  const receipts: KeptReceipt[] = lines(moves, (move) => move.receipts).map(({ ord, line }) => ({
+    receipt: line,
+    move: ord,
+  }))
+  const events = lines(moves, (move) => move.events)
+  const values = [
+    textArray(moves, ({ appId }) => appId),
+    numberArray(moves, ({ userUid }) => userUid),
+    numberArray(moves, ({ version }) => version),
+    textArray(moves, ({ owed }) =>
+      JSON.stringify(Object.fromEntries([...owed].map(([id, owed]) => [id, { owed }]))),
+    ),
+    textArray(moves, ({ at }) => timestamp(at)),
+    numberArray(counters, ({ ord }) => ord),
+    ...keyColumns(counters.map(({ line }) => line.key)),
+    textArray(counters, ({ line: { ref, from } }) => (from === null ? null : (ref as string | null))),
+    numberArray(counters, ({ line }) => line.from),
+    numberArray(counters, ({ line }) => line.to),
+    numberArray(credits, ({ ord }) => ord),
+    textArray(credits, ({ line: [id] }) => id),
+    numberArray(credits, ({ line: [, { used }] }) => used),
+    textArray(credits, ({ line: [, { period }] }) => period),
+    numberArray(credits, ({ line: [, { periodUsed }] }) => periodUsed),
+    textArray(credits, ({ line: [, { used, amount }] }) => (used >= amount ? 't' : 'f')),
+    numberArray(entries, ({ ord }) => ord),
+    ...keyColumns(entries.map(({ line }) => line.key)),
+    textArray(entries, ({ line }) => line.action),
+    numberArray(entries, ({ line }) => line.delta),
+    numberArray(entries, ({ line }) => line.used),
+    ...receiptColumns(receipts),
+  ]
+  if (events.length > 0)
+    values.push(
+      textArray(events, ({ line }) => line.type),
+      textArray(events, ({ line }) => line.userId),
+      textArray(events, ({ line }) => line.data),
+      numberArray(events, ({ ord }) => ord),
+    )
+  const rows = await (events.length > 0 ? WRITE_EVENTS : WRITE).run(client, values)
+  return new Set(rows.flatMap(([ord]) => moves[Number(ord) - 1] ?? []))
+}
+
+/** What belongs to a move, with the number of the move. */
+function lines<Line>(
+  moves: readonly SpendingMove[],
+  of: (move: SpendingMove) => readonly Line[],
+): { ord: number; line: Line }[] {
+  return moves.flatMap((move, i) => of(move).map((line) => ({ ord: i + 1, line })))
+}
+
+const keyColumns = (keys: readonly LedgerKey[]): string[] => [
+  textArray(keys, ({ featureId }) => featureId),
+  textArray(keys, ({ resetPeriod }) => resetPeriod),
+  textArray(keys, ({ periodStart }) => timestamp(periodStart)),
+]

@@ -1,0 +1,140 @@
+import { expect } from 'vitest'
+import {
+  MAX_CREDIT_PRIORITY,
+  MAX_CREDITS,
+  MAX_REFILLED_CREDITS,
+  MAX_RESERVATION_SECONDS,
+  MAX_RESERVATIONS,
+  RESERVATION_KEPT_DAYS,
+} from '../../src/domain/limits.ts'
+import { rowsOf } from '../harness/database.ts'
+import { type Bound, CREATE_FEATURE, CREATE_USER, RECORD_USAGE, valueBound, type World } from './bound.ts'
+
+const ADD_CREDIT = 'mutation ($input: CreditInput!) { addCredit(input: $input) { id } }'
+const RESERVE = 'mutation ($input: ReservationInput!) { reserveUsage(input: $input) { reserved } }'
+
+/** A user with a credit of 10, spent or not, and others of 1 like it. */
+async function withCredits({ admin, fresh, databaseUrl }: World, count: number, used: number) {
+  const [userId, featureId] = [fresh(), fresh()]
+  await admin.data(CREATE_FEATURE, { input: { id: featureId, name: 'Units', type: 'CONSUMABLE' } })
+  await admin.data(CREATE_USER, { input: { id: userId } })
+  await admin.data(ADD_CREDIT, { input: { userId, featureId, amount: 10 } })
+  if (used > 0) await admin.data(RECORD_USAGE, { input: { userId, featureId, delta: 10 } })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into credit (app_id, id, user_uid, feature_id, amount, used, kind, priority, effective_at, created_at, ended,
+       period, period_used)
+     select app_id, feature_id || '-' || n, user_uid, feature_id, 1, $3::bigint, kind, priority, effective_at, created_at, $3::bigint = 1,
+       'NEVER 0', $3::bigint
+     from credit, generate_series(1, $2::int) n where feature_id = $1`,
+    [featureId, count, used],
+  )
+  return { userId, featureId }
+}
+
+async function reserveAmong(world: World, count: number) {
+  const { admin, databaseUrl } = world
+  const input = { ...(await withCredits(world, 0, 0)), amount: 1 }
+  await admin.data(RESERVE, { input })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state,
+       split, created_at, expires_at)
+     select app_id, feature_id || '-' || n, user_uid, feature_id, 1, 1, 300, '{}', 'HELD', '[]', created_at, expires_at
+     from usage_reservation, generate_series(1, $2::int) n where feature_id = $1`,
+    [input.featureId, count - 2],
+  )
+  return admin.ask(RESERVE, { input })
+}
+
+/** Takes back everything that was used of a credit of 10 and so many others, all of them spent. */
+async function refill(world: World, count: number) {
+  const input = { ...(await withCredits(world, count, 1)), delta: -count }
+  // Without a credit that can be used, nothing is counted for the user.
+  await world.admin.data(ADD_CREDIT, {
+    input: { userId: input.userId, featureId: input.featureId, amount: 1 },
+  })
+  return (await world.admin.data(RECORD_USAGE, { input })).recordUsage
+}
+
+/** The ids left of a reservation that expired so many days ago, once there is another one. */
+async function keptFor(world: World, days: number): Promise<string[]> {
+  const { admin, databaseUrl } = world
+  const input = { ...(await withCredits(world, 0, 0)), amount: 1 }
+  await admin.data(RESERVE, { input: { ...input, id: `${input.featureId}-old` } })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `update usage_reservation set expires_at = now() - make_interval(days => $2::int) + interval '1 minute'
+     where feature_id = $1`,
+    [input.featureId, days],
+  )
+  await admin.data(RESERVE, { input: { ...input, id: `${input.featureId}-new` } })
+  const { reservations } = await admin.data(`{ reservations(userId: "${input.userId}") { id } }`)
+  return reservations.map(({ id }: { id: string }) => id.replace(`${input.featureId}-`, ''))
+}
+
+export const creditBounds: Bound[] = [
+  valueBound(
+    'MAX_CREDITS',
+    'credits of one user and feature that can be used',
+    { within: MAX_CREDITS, beyond: MAX_CREDITS + 1 },
+    async (world, count) => {
+      const input = { ...(await withCredits(world, count - 2, 0)), amount: 1 }
+      return world.admin.ask(ADD_CREDIT, { input })
+    },
+    /A user can have at most 1000 credits of a feature/,
+  ),
+  valueBound(
+    'MAX_CREDIT_PRIORITY',
+    'the priority of a credit',
+    { within: MAX_CREDIT_PRIORITY, beyond: MAX_CREDIT_PRIORITY + 1 },
+    async (world, priority) => {
+      const input = { ...(await withCredits(world, 0, 0)), amount: 1, priority }
+      return world.admin.ask(ADD_CREDIT, { input })
+    },
+    /priority must be an integer from 0 to 1000/,
+  ),
+  valueBound(
+    'MAX_RESERVATION_SECONDS',
+    'the life of a reservation',
+    { within: MAX_RESERVATION_SECONDS, beyond: MAX_RESERVATION_SECONDS + 1 },
+    async (world, ttlSeconds) => {
+      const input = { ...(await withCredits(world, 0, 0)), amount: 1, ttlSeconds }
+      return world.admin.ask(RESERVE, { input })
+    },
+    /ttlSeconds must be an integer from 1 to 86400/,
+  ),
+  {
+    limit: 'MAX_RESERVATIONS',
+    what: 'live reservations of one user and feature',
+    works: async (world) => {
+      expect((await reserveAmong(world, MAX_RESERVATIONS)).data).toEqual({ reserveUsage: { reserved: 1 } })
+    },
+    refused: async (world) => {
+      const { errors } = await reserveAmong(world, MAX_RESERVATIONS + 1)
+      expect(errors?.[0]).toMatchObject({
+        message: 'A user can have at most 1000 live reservations of a feature.',
+        extensions: { code: 'RATE_LIMITED', retryAfter: 1 },
+      })
+    },
+  },
+  {
+    limit: 'RESERVATION_KEPT_DAYS',
+    what: 'days that an expired reservation is kept',
+    works: async (world) => expect(await keptFor(world, RESERVATION_KEPT_DAYS)).toEqual(['old', 'new']),
+    refused: async (world) => expect(await keptFor(world, RESERVATION_KEPT_DAYS + 1)).toEqual(['new']),
+  },
+  {
+    limit: 'MAX_REFILLED_CREDITS',
+    what: 'spent credits that a revert refills',
+    works: async (world) => {
+      expect(await refill(world, MAX_REFILLED_CREDITS)).toMatchObject({ recorded: true })
+    },
+    refused: async (world) => {
+      expect(await refill(world, MAX_REFILLED_CREDITS + 1)).toMatchObject({
+        recorded: false,
+        reason: 'Cannot revert 21: only 20 used in this period.',
+      })
+    },
+  },
+]

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUsers, publishPackage } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { openServers, type Servers } from '../harness/servers.ts'
+
+// Invariants, whatever runs at the same time and wherever: used and reserved units never exceed the budget and the
+// credits; every source is the sum of its ledger rows.
+
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+const RESERVE = 'reserveUsage { id reserved reason }'
+const RECORD = 'recordUsage { recorded consumption { used remaining } }'
+
+describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes server process(es)', ({
+  processes,
+}) => {
+  let servers: Servers
+  beforeAll(async () => {
+    servers = await openServers(processes, { TOLLGATE_REQUEST_TIMEOUT_MS: '60000' })
+    await publishPackage(servers.app, 'plan', { call: { limit: 500 } })
+  })
+  afterAll(() => servers.close())
+
+  async function subscriber(userId: string): Promise<string> {
+    await createUsers(servers.admin(0), [userId])
+    await servers.admin(0).call('subscribe { id }', { userId, packageIds: ['plan'] })
+    return userId
+  }
+
+  const figures = async (userId: string): Promise<Data> =>
+    (
+      await servers.admin(0).call('canUseFeature { consumption { used reserved remaining } }', {
+        userId,
+        featureId: 'call',
+      })
+    ).consumption
+
+  const unbalanced = () =>
+    rowsOf(
+      { connectionString: servers.database.url },
+      `select reset_period from (
+         select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
+         union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
+         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
+       group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
+    )
+
+  it('of 20 reservations of 75 on a budget of 500, exactly 6 are granted', async () => {
+    const userId = await subscriber('reserver')
+    const input = { userId, featureId: 'call', amount: 75 }
+    const made = await Promise.all(times(20, (i) => servers.admin(i).call(RESERVE, { input })))
+    expect(made.filter(({ reserved }) => reserved === 75)).toHaveLength(6)
+    expect(made.filter(({ reserved }) => reserved === 0)).toHaveLength(14)
+    expect(await figures(userId)).toEqual({ used: 0, reserved: 450, remaining: 50 })
+  })
+
+  it('the first reservation is not overtaken by records decided before it', async () => {
+    const users = await Promise.all(times(6, (i) => subscriber(`first-${processes}-${i}`)))
+    for (const userId of users) {
+      const record = { userId, featureId: 'call', delta: 60 }
+      const reserve = { userId, featureId: 'call', amount: 250 }
+      const [reserved, ...recorded] = await Promise.all([
+        servers.admin(0).call(RESERVE, { input: reserve }),
+        ...times(10, (i) => servers.admin(i).call(RECORD, { input: record })),
+      ])
+      const { used, reserved: held } = await figures(userId)
+      expect(used).toBe(60 * recorded.filter((one) => one.recorded).length)
+      expect(held).toBe(reserved.reserved)
+      expect(used + held).toBeLessThanOrEqual(500)
+      expect(used + held).toBeGreaterThan(440)
+    }
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('records, credits, reservations and settlements at once never exceed what there is', {
+    timeout: 120_000,
+  }, async () => {
+    const userId = await subscriber('busy')
+    const admin = (i: number) => servers.admin(i)
+    const add = (i: number) =>
+      admin(i).call('addCredit { id }', {
+        input: { id: `credit-${i}`, userId, featureId: 'call', amount: 30, priority: (i * 37) % 100 },
+      })
+    await Promise.all(times(10, add))
+    let settled = 0
+    let recorded = 0
+    await Promise.all(
+      times(24, async (lane) => {
+        for (let i = 0; i < 6; i++) {
+          const turn = lane * 6 + i
+          if (turn % 3 === 0) {
+            const input = { userId, featureId: 'call', delta: 1 + (turn % 9) }
+            if ((await admin(turn).call(RECORD, { input })).recorded) recorded += input.delta
+            continue
+          }
+          const input = { userId, featureId: 'call', amount: 10 + (turn % 20) }
+          const { id, reserved } = await admin(turn).call(RESERVE, { input })
+          if (reserved === 0) continue
+          if (turn % 3 === 1) await admin(turn + 1).call('releaseReservation { id }', { id })
+          else {
+            await admin(turn + 1).call('settleReservation { settled }', { id, amount: 7 })
+            settled += 7
+          }
+        }
+      }),
+    )
+    const { used, reserved, remaining } = await figures(userId)
+    const credits = (await admin(0).call('credits { used amount }', { userId })) as Data[]
+    const burnt = credits.reduce((sum, credit) => sum + credit.used, 0)
+    expect(reserved).toBe(0)
+    expect(used + burnt).toBe(recorded + settled)
+    expect(used + burnt + remaining).toBe(800)
+    expect(credits.every((credit) => credit.used <= credit.amount)).toBe(true)
+    expect(await unbalanced()).toEqual([])
+  })
+})
