@@ -29,6 +29,11 @@ const DOCUMENTS = [
 const ELSEWHERE: [RegExp, string][] = [
   [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:\w+/, 'would run this test again'],
   [/^docker /, 'needs Docker'],
+  [/^TOLLGATE_STRIPE_TEST_KEY=/, 'needs an account at Stripe'],
+  [
+    /^npm run (backup|restore|move|ledger|cells) -- /,
+    'needs a file or a server that the text only names; the tests of server/test/tools, ledger and cells run it',
+  ],
   [/^\w+=\S+$/, 'a setting with an example of its value'],
   [
     /^npm run (bench|bench:against|proof|mutants)\b|^npx tsx bench\//,
