@@ -7,7 +7,7 @@ import { partitionsDue, retireTogether } from '../operations/upkeep/retire-parti
 import { Cells, pathTo } from '../store/cells/cells.ts'
 import type { Pool } from '../store/connection/database.ts'
 import { type LedgerPartition, ledgerPartitions } from '../store/ledger/ledger-partitions.ts'
-import { holdRetirement, type Totals } from '../store/ledger/retire-partition.ts'
+import { holdRetirement, releaseRetirement, type Totals } from '../store/ledger/retire-partition.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
 import { isMigrated } from '../store/schema/migrate.ts'
 import { findUser } from '../store/users/users.ts'
@@ -134,6 +134,7 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   undo.push(async () => session.release(true))
   if (!(await holdRetirement(session)))
     throw new StartError('Another process is archiving or deleting old entries. Retry when it is done.')
+  undo.push(() => releaseRetirement(session))
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
     throw new StartError(`The folder ${folder} cannot be created (${error.message}).`)
   })

@@ -29,6 +29,11 @@ export async function holdRetirement(client: HomeDb): Promise<boolean> {
   return rows[0]?.held === true
 }
 
+/** Ends `holdRetirement`. The server notices only later that a connection was closed. */
+export async function releaseRetirement(client: HomeDb): Promise<void> {
+  await client.query(`select pg_advisory_unlock(hashtext('tollgate ledger retirement'))`)
+}
+
 /** Blocks closed more than `seconds` ago that still have their entries, oldest first. */
 export async function blocksToRetire(db: HomeDb, seconds: number): Promise<number[]> {
   const { rows } = await db.query<{ block: number }>(
