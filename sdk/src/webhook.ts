@@ -145,7 +145,7 @@ function concatenated(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   return both
 }
 
-/** Null: it is not base64. */
+/** Null: not base64. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

@@ -211,8 +211,7 @@ function startMaintenance(
 async function within(ms: number, what: string, log: Logger, step: Promise<unknown>): Promise<void> {
   const ended = new AbortController()
   const late = delay(ms, 'late', { signal: ended.signal }).catch(() => 'ended')
-  if ((await Promise.race([step, late])) === 'late')
-    log.warn(`shutdown does not wait any longer for: ${what}`)
+  if ((await Promise.race([step, late])) === 'late') log.warn(`shutdown stopped waiting for: ${what}`)
   ended.abort()
 }
 

@@ -16,7 +16,7 @@ export default defineConfig({
   srcDir: 'dist/markdown',
   cacheDir: 'dist/cache',
   cleanUrls: true,
-  // In a file of its own, so that pages have fewer inline scripts and stay the same when another page changes.
+  // A separate file, so that pages have fewer inline scripts and do not change with other pages.
   metaChunk: true,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/docs/mark.svg' }]],
   markdown: {

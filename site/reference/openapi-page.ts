@@ -174,7 +174,7 @@ function typeOf(schema: Schema | undefined): string {
 
 const schemaOf = (body: Body | undefined): Schema | undefined => Object.values(body?.content ?? {})[0]?.schema
 
-/** What a reference such as `#/components/parameters/First` stands for. */
+/** The target of a reference such as `#/components/parameters/First`. */
 function resolved<T>(value: T | Reference, document: OpenApi): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
   const steps = value.$ref.replace(/^#\//, '').split('/')

@@ -69,7 +69,7 @@ describe('the programs of the documentation', () => {
   }
 })
 
-/** Somebody who follows a page from its first line, in a folder and with an app of their own. */
+/** A reader who follows a page from its first line, in a new folder and a new app. */
 async function newReader(page: string) {
   const appId = page.replace(/\W+/g, '-')
   const admin = await createApp(server, appId, { testClock: hasTestClock(page) })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 const END = '\u001e'
 
-/** One shell of a reader: what is set in one block is known in the next. It ends at the first command that fails. */
+/** One shell of a reader: variables of one block are set in the next. It ends at the first command that fails. */
 export class Shell {
   readonly #bash: ChildProcess
   readonly #gone: Promise<unknown>
@@ -15,7 +15,7 @@ export class Shell {
       cwd: folder,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? folder, ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
-      // A group of its own, which everything that was started in it is ended with.
+      // A process group of its own, so that all its processes can be ended together.
       detached: true,
     })
     this.#gone = once(this.#bash, 'exit')
@@ -33,7 +33,7 @@ export class Shell {
     return new Promise((resolve, reject) => {
       this.#look = () => {
         if (this.#output.includes(END)) {
-          // Without what bash says of a program that the block itself has stopped.
+          // Without bash's message about a program that the block stopped.
           const printed = this.#output.replace(END, '')
           resolve(printed.replaceAll(/^.*bash: line \d+: +\d+ Terminated.*\n/gm, ''))
         } else if (this.#hasEnded()) reject(new Error(`failed: ${block}\n${this.#output}`))

@@ -52,7 +52,7 @@ export interface EventPackage {
   isAddon?: boolean
   /** Metadata. */
   metadata?: JsonObject
-  /** What the package grants. */
+  /** The grants of the package. */
   features?: { featureId: string; limit: number | null; resetPeriod: ResetPeriod; overageEnabled: boolean }[]
 }
 
@@ -237,7 +237,7 @@ export interface EventData<Of = JsonObject> {
 interface WebhookEventOf<Type extends string, Of> {
   /** Unique ID, the same in every delivery of the event. */
   id: string
-  /** What happened. Narrows `data`. */
+  /** The event type. Narrows `data`. */
   type: Type
   /** Time of the event (ISO 8601, UTC), by the app's clock. */
   timestamp: string
@@ -253,7 +253,7 @@ interface WebhookEventOf<Type extends string, Of> {
 
 /**
  * A verified event, by `type`. Later versions of the service may add types, so a `switch` needs a `default`. The type
- * `webhook.test` is what `sendTestEvent` sends.
+ * `sendTestEvent` sends `webhook.test`.
  */
 export type WebhookEvent =
   | { [Type in EventType]: WebhookEventOf<Type, EventObjects[Type]> }[EventType]

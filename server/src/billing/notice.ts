@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../domain/metadata.ts'
-import type { Subject } from './provider.ts'
+import type { NoticeSubject } from './provider.ts'
 import { checkSignature, SIGNATURE_TOLERANCE_SECONDS, type SignatureVerdict } from './signature.ts'
 
 /** A provider's webhook event with a verified signature. */
@@ -62,9 +62,14 @@ function verified(verdict: SignatureVerdict, body: Buffer): NoticeVerdict {
 }
 
 /** The objects that an event is about; none for event types that are not handled. */
-export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): Subject {
+export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): NoticeSubject {
   const object = objectIn(objectIn(payload.data)?.object)
-  const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null, paymentRef: null }
+  const nothing: NoticeSubject = {
+    checkoutRef: null,
+    subscriptionRef: null,
+    customerRef: null,
+    paymentRef: null,
+  }
   if (type.startsWith('checkout.session.')) return { ...nothing, checkoutRef: textIn(object, 'id') }
   if (type.startsWith('customer.subscription.')) return { ...nothing, subscriptionRef: textIn(object, 'id') }
   if (type.startsWith('invoice.')) return { ...nothing, subscriptionRef: subscriptionOfInvoice(object) }
@@ -89,7 +94,7 @@ const paymentIn = (object: JsonObject | null): string | null =>
  * What is stored of an event. An event about a payment may quote the customer without naming them, so only what is
  * needed to fetch the payment is kept. Otherwise a deleted user's data would be stored again.
  */
-export function keptOf({ eventId, type, payload }: ReadNotice, body: Buffer): string {
+export function storedBody({ eventId, type, payload }: ReadNotice, body: Buffer): string {
   if (!isAboutPayment(type)) return body.toString('utf8')
   const object = objectIn(objectIn(payload.data)?.object)
   const kept = ['object', 'id', 'customer', 'payment_intent', 'charge', 'status', 'amount', 'currency']

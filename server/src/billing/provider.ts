@@ -80,7 +80,7 @@ export interface ChangeQuote {
   currency: string
 }
 
-export type ChangeTime = 'now' | 'period end'
+export type PriceChangeTime = 'now' | 'period end'
 
 export interface ProviderSubscription {
   ref: string
@@ -108,7 +108,7 @@ export interface ProviderSubscription {
   reversal: Reversal | null
 }
 
-/** What was paid and refunded, in minor units. */
+/** Paid and refunded amounts, in minor units. */
 export interface Refundable {
   amount: number
   refunded: number
@@ -129,7 +129,7 @@ export interface ProviderPrice extends Price {
 /**
  * The objects that an event is about. Everything else is fetched from the provider, because events arrive in any order.
  */
-export interface Subject {
+export interface NoticeSubject {
   checkoutRef: string | null
   subscriptionRef: string | null
   customerRef: string | null
@@ -155,7 +155,7 @@ export interface BillingProvider {
   /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
   /** Cancels it, now or at the end of the paid period, along with any scheduled change. No effect if it has ended. */
-  cancel(ref: string, when: ChangeTime): Promise<void>
+  cancel(ref: string, when: PriceChangeTime): Promise<void>
   /** Reverts a scheduled cancellation. No effect if it has ended. */
   keep(ref: string): Promise<void>
   /** Adds a price, charged from the next invoice on. */
@@ -163,13 +163,13 @@ export interface BillingProvider {
   /** Stops charging a price immediately. */
   dropPrice(ref: string, priceId: string): Promise<void>
   /** What `changePrice` would charge. Fails where `changePrice` would fail. */
-  previewChange(ref: string, change: PriceChange, when: ChangeTime): Promise<ChangeQuote>
+  previewChange(ref: string, change: PriceChange, when: PriceChangeTime): Promise<ChangeQuote>
   /**
    * Idempotent: repeating a change has no effect. A change at the end of the period replaces another scheduled change
    * and reverts a scheduled cancellation; an immediate change cancels a scheduled one. If the charge fails, nothing
    * changes. No immediate change is possible while a payment is due.
    */
-  changePrice(ref: string, change: PriceChange, when: ChangeTime): Promise<void>
+  changePrice(ref: string, change: PriceChange, when: PriceChangeTime): Promise<void>
   /** Cancels the scheduled change, if there is one. */
   dropScheduledChange(ref: string): Promise<void>
   /** Of an invoice or a one-off payment; null: it does not exist. */

@@ -15,7 +15,7 @@ export interface Context {
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
   clocks: Clocks
-  /** null: nobody is there to answer */
+  /** null: not interactive */
   questions: Questions | null
   /** aborted by Ctrl-C */
   stopping: AbortSignal

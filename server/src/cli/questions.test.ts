@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { isYes, questionsAt } from './questions.ts'
 
-/** A terminal at which somebody types, and what it shows. */
+/** A terminal with typed input, and its output. */
 function terminal({ input = true, output = true } = {}) {
   const typed = Object.assign(new PassThrough(), { isTTY: input, setRawMode: () => {} })
   const shown: string[] = []

@@ -25,12 +25,12 @@ export function questionsAt(
     ask: (question) => answerTo(question, output),
     async askSecret(question) {
       output.write(question)
-      // Readline shows what is typed in its output.
+      // Readline echoes input to its output.
       const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
       return answerTo('', nowhere).finally(() => output.write('\n'))
     },
   }
 }
 
-/** Whether the answer is yes; without an answer it is no. */
+/** Whether the answer is yes. No answer counts as no. */
 export const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())

@@ -47,7 +47,7 @@ export async function run(context: Context, args: readonly string[]): Promise<nu
   }
 }
 
-/** Commander neither ends the process nor prints errors. Each command is told: they are not made by their parent. */
+/** Stops Commander from ending the process and printing errors. Set on each command, because commands do not inherit it. */
 function configure(command: Command, output: CommandOutput): void {
   const { failing, ...writers } = output
   command.exitOverride().configureOutput({ ...writers, outputError: () => failing(command) })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** The settings that commands read, with the text of their help. Those of the service are listed by `tollgate start --help`. */
+/** The settings that commands read, with their help texts. `tollgate start --help` lists the settings of the service. */
 const SETTINGS = {
   TOLLGATE_URL: 'URL of the service (default: http://127.0.0.1:4000)',
   TOLLGATE_API_KEY: 'API key of the app',

@@ -9,7 +9,7 @@ const UNIT_MS: Record<string, number> = {
   w: 7 * 86_400_000,
 }
 
-/** Milliseconds of a length of time such as `90m` or `30d`; null if it is none. */
+/** Milliseconds of a duration such as `90m` or `30d`; null: not a duration. */
 function lengthOf(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? []
   return count === undefined ? null : Number(count) * (UNIT_MS[unit] ?? 0)

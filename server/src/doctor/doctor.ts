@@ -55,7 +55,7 @@ function settingFindings(env: Env): Finding[] {
   return lines.map((line) => ({ check, ...warning(line, 'Correct the name, or unset the variable.') }))
 }
 
-/** Runs a check. One that throws or takes too long is a problem of its own. */
+/** Runs a check. A check that throws or takes too long is reported as a problem. */
 async function within(
   ms: number,
   check: string,

@@ -2,12 +2,12 @@
 export const CHECK_MS = 5_000
 
 export interface Finding {
-  /** what was examined */
+  /** the checked subject */
   check: string
   /** skipped: it does not apply to this installation, or cannot be examined now */
   status: 'ok' | 'warning' | 'problem' | 'skipped'
   message: string
-  /** what to do; null: nothing */
+  /** advice; null: nothing to do */
   fix: string | null
 }
 

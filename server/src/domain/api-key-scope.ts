@@ -7,7 +7,7 @@ import { TollgateError } from './errors.ts'
 export const API_KEY_SCOPES = ['READ', 'USAGE', 'CATALOGUE', 'ALL'] as const
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number]
 
-/** What an operation requires of the key that calls it. ANY: every scope includes it. */
+/** The scope that an operation requires of an API key. ANY: every scope includes it. */
 export type RequiredScope = ApiKeyScope | 'ANY'
 
 export function scopeIncludes(scope: ApiKeyScope, required: RequiredScope): boolean {

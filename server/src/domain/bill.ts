@@ -1,4 +1,4 @@
-import type { Span } from './subscription.ts'
+import type { SubscriptionSpan } from './subscription.ts'
 
 // The provider's report about one of its subscriptions, and the subscriptions of the user who pays for it.
 
@@ -42,7 +42,7 @@ export interface BilledPackage {
 }
 
 /** A subscription of the user, with the provider's subscription behind it, if any. */
-export interface HeldSubscription extends Span {
+export interface HeldSubscription extends SubscriptionSpan {
   provider: string | null
   providerRef: string | null
   /** payment time of the provider's subscription, in real time */

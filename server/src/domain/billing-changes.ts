@@ -1,8 +1,8 @@
 import type { Billed, BilledPackage, HeldSubscription } from './bill.ts'
-import { endedAt, endOfPlan, type Span } from './subscription.ts'
+import { endedAt, endOfPlan, type SubscriptionSpan } from './subscription.ts'
 import { triesAgain } from './tries-again.ts'
 
-type Started = Omit<Span, 'id' | 'metadata'> & Pick<HeldSubscription, 'quantity' | 'trialEndsAt'>
+type Started = Omit<SubscriptionSpan, 'id' | 'metadata'> & Pick<HeldSubscription, 'quantity' | 'trialEndsAt'>
 
 export interface BillingChanges {
   insert: Started[]

@@ -1,12 +1,12 @@
 import { MAX_LOGGED_ATTEMPTS } from './limits.ts'
 import { nextAttemptIn } from './webhook-retry.ts'
 
-/** What follows from one attempt at a delivery. */
+/** The consequences of one delivery attempt. */
 interface DeliveryOutcome {
   state: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   /** seconds until the next attempt; null unless pending */
   nextIn: number | null
-  /** The receiver wants nothing more: 410 Gone. */
+  /** The receiver answered 410 Gone, so deliveries end. */
   gone: boolean
 }
 

@@ -58,7 +58,7 @@ export interface NewEvent {
   type: EventType
   /** when it became true, by the app's clock */
   at: number
-  /** null: it is about no user */
+  /** null: not about a user */
   userUid: number | null
   userId: string | null
   data: EventData
@@ -89,7 +89,7 @@ function fitted(data: EventData): EventData {
 /** Identifiers and times are never left out. */
 const SMALL_FIELD_BYTES = 1_100
 
-/** Data without anything personal: of an event about a user who was deleted. */
+/** Data without personal data, for an event about a deleted user. */
 export const erasedData = (): EventData => ({
   version: FORMAT_VERSION,
   object: { erased: true },
@@ -119,7 +119,7 @@ export const nextSequence = (last: number, day: number): number => Math.max(last
 /** A cursor: after this sequence. Callers treat it as opaque. */
 export const cursorOf = (sequence: number): string => `e${sequence.toString(36)}`
 
-/** Null: it is not a cursor of ours. */
+/** Null: not a cursor of this service. */
 export function sequenceOf(cursor: string): number | null {
   if (!/^e[0-9a-z]{1,11}$/.test(cursor)) return null
   const sequence = Number.parseInt(cursor.slice(1), 36)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { privateNetworkOf } from './public-address.ts'
 
-// An address is public only if no special-purpose registry contains it. Whatever is no address is not public.
+// An address is public only if no special-purpose registry contains it. Text that is not an address is not public.
 
 describe('gap: addresses that webhooks may reach', () => {
   it.each([

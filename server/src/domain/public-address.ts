@@ -1,4 +1,4 @@
-/** Why requests of the service must not go to an address; null: it is public. */
+/** Reason why the service must not send requests to an address; null: the address is public. */
 type PrivateNetwork =
   | 'loopback'
   | 'private'

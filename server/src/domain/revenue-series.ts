@@ -20,7 +20,7 @@ export interface Days {
 
 /** Parses dates such as 2027-01-31; `to` is included. */
 export function daysOf(from: string, to: string): Days {
-  const [start, end] = [dayOf('from', from), dayOf('to', to) + DAY_MS]
+  const [start, end] = [dayFrom('from', from), dayFrom('to', to) + DAY_MS]
   const count = (end - start) / DAY_MS
   if (count < 1) throw badUserInput('to must not be before from', 'to')
   if (count > MAX_REVENUE_DAYS)
@@ -28,7 +28,7 @@ export function daysOf(from: string, to: string): Days {
   return { from: start, to: end }
 }
 
-function dayOf(name: string, text: string): number {
+function dayFrom(name: string, text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(at)) throw badUserInput(`${name} must be a date, such as 2027-01-31`, name)
   return at

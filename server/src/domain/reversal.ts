@@ -117,7 +117,7 @@ export function paymentsFor(
   })
 }
 
-/** Whether it took the place of one that had ended, with no other package in between. */
+/** Whether it replaced a subscription that had ended, with no other package in between. */
 function isRestored({ packageId, startedAt }: OnBill, ended: OnBill, bill: readonly OnBill[]): boolean {
   const { endedAt } = ended
   if (endedAt === null || packageId !== ended.packageId || startedAt < endedAt) return false

@@ -12,7 +12,7 @@ import { isoOrNull } from './time.ts'
  * Invariants (row-events.test.ts):
  * - a change of a row that no field of a payload shows is no event;
  * - a deleted user leaves one event, with ids alone;
- * - what time brings is an event when it is due, not when a row notes it.
+ * - an event caused by time alone is published when it is due, not when it is scheduled.
  */
 
 /** The rows are in the order in which they changed. */
@@ -44,7 +44,7 @@ export function eventsOfRows(changes: readonly Change[]): NewEvent[] {
   })
 }
 
-/** Whether a row says what a user is entitled to. */
+/** Whether a row affects the entitlements of a user. */
 export const changesEntitlements = ({ kind, operation, before, after }: Change): boolean =>
   kind === 'SUBSCRIPTION' ||
   (kind === 'USER' &&

@@ -81,7 +81,7 @@ const endedByHand = ({ kind, operation, before, after }: Change): boolean =>
   after.cancelled_at !== null &&
   after.cancelled_at !== after.cancel_at
 
-/** Whether a row is a new subscription in place of the one that ended. */
+/** Whether a row is a new subscription that replaces one that ended. */
 const isNewPlan = ({ kind, operation, userUid, after }: Change, ended: JsonObject | null): boolean =>
   ended !== null &&
   kind === 'SUBSCRIPTION' &&

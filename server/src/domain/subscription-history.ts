@@ -1,5 +1,5 @@
 /**
- * What happened to a subscription and what is scheduled, from three sources: the subscription itself, the audit log,
+ * Past and scheduled events of a subscription, from three sources: the subscription itself, the audit log,
  * which knows who did it, and the payments at its provider.
  *
  * Invariants (subscription-history.test.ts):
@@ -160,7 +160,7 @@ function moneyOf(charge: Charge): HistoryEvent[] {
   return events
 }
 
-/** What an audit entry changed in the subscription. */
+/** The change of the subscription in an audit entry. */
 function told({ at, own, before, after }: Audited, entry: number): HistoryEvent[] {
   const events: HistoryEvent[] = []
   if (before && after && after.trialEndsAt !== null && before.trialEndsAt !== after.trialEndsAt)

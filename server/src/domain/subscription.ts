@@ -6,7 +6,7 @@ export const SUBSCRIPTION_STATUSES = ['ACTIVE', 'CANCELLED'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
 /** The package and duration of a subscription. */
-export interface Span {
+export interface SubscriptionSpan {
   id: string
   packageId: string
   isAddon: boolean
@@ -19,7 +19,7 @@ export interface Span {
   metadata: JsonObject
 }
 
-export interface Subscription extends Span {
+export interface Subscription extends SubscriptionSpan {
   /** End of the trial. A successor, if any, is already planned. */
   trialEndsAt: number | null
   /** multiplies the limits of the package */
@@ -30,7 +30,10 @@ export interface Subscription extends Span {
 }
 
 /** Terms of a package bought now: its newest version, quantity 1. */
-export function termsOf(bought: { version: number; history: number }): Omit<Subscription, keyof Span> {
+export function termsOf(bought: {
+  version: number
+  history: number
+}): Omit<Subscription, keyof SubscriptionSpan> {
   return { trialEndsAt: null, quantity: 1, version: bought.version, versionAsOf: bought.history }
 }
 
@@ -38,7 +41,7 @@ export function termsOf(bought: { version: number; history: number }): Omit<Subs
 export function termsAfter(
   before: Pick<Subscription, 'packageId' | 'version' | 'versionAsOf'> | undefined,
   bought: { id: string; version: number; history: number },
-): Omit<Subscription, keyof Span> {
+): Omit<Subscription, keyof SubscriptionSpan> {
   const terms = termsOf(bought)
   if (before?.packageId !== bought.id) return terms
   return { ...terms, version: before.version, versionAsOf: before.versionAsOf }

@@ -40,7 +40,7 @@ const receiptOf = ({ items, terms }: CheckoutView) => ({
   isPaid: true,
 })
 
-/** What was paid, for payers of links that lead back here. */
+/** Confirms the purchase to payers of links that lead back here. */
 export function receiptPage(nonce: string, { appName, shopUrl, ...sold }: PaymentReceipt): string {
   return messagePage(
     nonce,

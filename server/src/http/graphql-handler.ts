@@ -11,8 +11,8 @@ import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 import {
   faultReporter,
-  type Outcome,
   type Request,
+  type RequestOutcome,
   type RequestService,
   requestHandler,
   tooLate,
@@ -51,7 +51,7 @@ export function graphqlHandler<Caller>(
   const handle = requestHandler<null>({ name, run, fail }, service, underWay)
   return (exchange) => handle(exchange, null)
 
-  function fail({ exchange, id }: Request<null>, error: unknown): Outcome {
+  function fail({ exchange, id }: Request<null>, error: unknown): RequestOutcome {
     const errors = [wireError(error, 'BAD_REQUEST', faultReporter(service, id))]
     if (!exchange.answered) {
       hint(exchange, errors)
@@ -60,7 +60,7 @@ export function graphqlHandler<Caller>(
     return outcomeOf(errors)
   }
 
-  async function run(request: Request<null>): Promise<Outcome> {
+  async function run(request: Request<null>): Promise<RequestOutcome> {
     const { exchange, id, deadline } = request
     if (exchange.method !== 'POST') {
       exchange.setHeader('Allow', 'POST')
@@ -102,7 +102,7 @@ export function graphqlHandler<Caller>(
 
 const onlyPost = () => methodNotAllowed('Only POST is supported here')
 
-const outcomeOf = (errors: WireErrors): Outcome => errors?.[0]?.extensions.code ?? 'ok'
+const outcomeOf = (errors: WireErrors): RequestOutcome => errors?.[0]?.extensions.code ?? 'ok'
 
 /** The header for `extensions.retryAfter`, for clients and proxies that do not know GraphQL. */
 function hint(exchange: Exchange, errors: WireErrors): void {

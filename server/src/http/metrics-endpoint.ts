@@ -5,7 +5,7 @@ import { METRICS_TYPE } from '../operations/upkeep/metrics.ts'
 import { answerText } from './answer-text.ts'
 import { credentialOf } from './credential.ts'
 
-/** `/metrics`. `token`: what the caller must present; null: anybody may read them. */
+/** `/metrics`. `token`: required of the caller; null: no authentication. */
 export async function answerMetrics(
   service: Service,
   token: string | null,

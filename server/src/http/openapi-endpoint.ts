@@ -8,7 +8,7 @@ import { endResponse } from './body.ts'
 
 export const OPENAPI_PATH = '/v1/openapi.json'
 
-/** The OpenAPI document, for everybody. It is made once, on first use. */
+/** The OpenAPI document, without authentication. Generated once, on first use. */
 export function openapiEndpoint() {
   let made: { plain: Buffer; zipped: Promise<Buffer>; etag: string } | undefined
 

@@ -14,15 +14,15 @@ import { traceRequest } from './trace-request.ts'
 /** The parts of the service that answer a request of any API. */
 export type RequestService = Pick<Service, 'log' | 'metrics' | 'monotonic' | 'outages' | 'requestTimeoutMs'>
 
-export type Outcome = 'ok' | ErrorCode
+export type RequestOutcome = 'ok' | ErrorCode
 
 /** How one API answers a request, in GraphQL or REST. */
 interface Api<Target> {
   /** in the metrics */
   name: string
-  run(request: Request<Target>): Promise<Outcome>
+  run(request: Request<Target>): Promise<RequestOutcome>
   /** Answers with this error, unless the request has been answered. */
-  fail(request: Request<Target>, error: unknown): Outcome
+  fail(request: Request<Target>, error: unknown): RequestOutcome
 }
 
 /** Gives every request an id, a deadline and an answer, and counts it. */
@@ -46,7 +46,7 @@ export function requestHandler<Target>(
       count(request, api.fail(request, rateLimited('Too many requests in progress; retry.', 1)))
       return
     }
-    let outcome: Outcome = 'ok'
+    let outcome: RequestOutcome = 'ok'
     try {
       outcome = await api.run(request)
     } catch (error) {
@@ -59,13 +59,13 @@ export function requestHandler<Target>(
   }
 
   function expire(request: Request<Target>): void {
-    // A streamed list is limited by how fast it is read.
+    // The reader's speed limits a streamed list.
     if (request.exchange.answered) return
     request.expired = true
     count(request, api.fail(request, tooLate()))
   }
 
-  function count({ id, arrived, span }: Request<Target>, outcome: Outcome): void {
+  function count({ id, arrived, span }: Request<Target>, outcome: RequestOutcome): void {
     if (span) describe(span, id, outcome)
     metrics.requests.inc({ endpoint: api.name, outcome })
     metrics.seconds.observe({ endpoint: api.name }, (monotonic() - arrived) / 1000)
@@ -120,7 +120,7 @@ export class Request<Target> extends UnderWay {
 }
 
 /** An error that is the caller's own is an outcome; the span has not failed. */
-function describe(span: Span, requestId: string, outcome: Outcome): void {
+function describe(span: Span, requestId: string, outcome: RequestOutcome): void {
   span.set({ 'tollgate.request_id': requestId, 'tollgate.outcome': outcome })
   if (outcome !== 'ok' && ERRORS[outcome].status >= 500) span.fail(outcome)
 }

@@ -13,8 +13,8 @@ import { isObject, parseJson, utf8Of } from './json-body.ts'
 import { OPENAPI_PATH } from './openapi-endpoint.ts'
 import {
   faultReporter,
-  type Outcome,
   type Request,
+  type RequestOutcome,
   type RequestService,
   requestHandler,
   tooLate,
@@ -25,7 +25,7 @@ import type { RequestsUnderWay } from './requests-under-way.ts'
 interface Target {
   match: Match<RestOperation> | null
   query: URLSearchParams | null
-  /** what an Idempotency-Key identifies besides the body */
+  /** additional content that an Idempotency-Key identifies, besides the body */
   line: string
 }
 
@@ -64,7 +64,7 @@ export function restHandler(
       }),
   }
 
-  async function run(request: RestRequest): Promise<Outcome> {
+  async function run(request: RestRequest): Promise<RequestOutcome> {
     const { exchange, deadline } = request
     const { match, query, line } = request.target
     const operation = match?.found
@@ -103,7 +103,7 @@ export function restHandler(
     operation: RestOperation,
     values: Record<string, unknown>,
     context: AdminContext,
-  ): Promise<Outcome> {
+  ): Promise<RequestOutcome> {
     const { exchange, id } = request
     const ran = operation.run(context, values)
     const { data, errors } = ran instanceof Promise ? await ran : ran
@@ -121,7 +121,7 @@ export function restHandler(
     return 'ok'
   }
 
-  function fail(request: RestRequest, error: unknown): Outcome {
+  function fail(request: RestRequest, error: unknown): RequestOutcome {
     const exact = error instanceof RefusedBody ? new TollgateError(error.restCode, error.message) : error
     return answerError(request, wired(request, exact, 'BAD_REQUEST'), null)
   }
@@ -136,7 +136,7 @@ export function restHandler(
     { exchange, id }: RestRequest,
     error: WireError,
     operation: RestOperation | null,
-  ): Outcome {
+  ): RequestOutcome {
     const problem = problemOf(error, id)
     if (operation && problem.field !== undefined) problem.field = operation.nameOf(problem.field)
     if (!exchange.answered) {

@@ -50,7 +50,7 @@ export interface HttpSettings {
   graceMs: number
 }
 
-/** Folders of what is built for browsers. */
+/** Folders of the browser builds. */
 interface SiteFolders {
   dashboard: string
   docs: () => string

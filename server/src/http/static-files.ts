@@ -29,7 +29,7 @@ export interface StaticFile {
 
 /**
  * The files of a built site, in memory: no path leads to any other file, and a rebuild does not affect a running service.
- * The policy says what a page may load and run.
+ * The policy limits the sources that a page may load and run.
  */
 export function filesIn(folder: string, policyOf: (page: string) => string): Map<string, StaticFile> {
   const files = new Map<string, StaticFile>()
@@ -95,7 +95,7 @@ export async function sendFile(
   endResponse(request, response, request.method === 'HEAD' ? '' : body)
 }
 
-/** Whether a browser asks for a page, as one that follows a link does. */
+/** Whether the request is a browser's for a page, such as after a click on a link. */
 export const isForReading = ({ method, headers }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 

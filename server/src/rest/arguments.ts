@@ -19,7 +19,7 @@ export interface Named {
 const NUMBERS = new Set(['Int', 'SafeInt', 'Float'])
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** A value of the query string, as JSON would contain it. What does not fit the type is left to coercion, which rejects it. */
+/** A value of the query string, as JSON would contain it. A value of another type is left to coercion, which rejects it. */
 export function fromText(type: GraphQLInputType, texts: readonly string[], name: string): unknown {
   const values = texts.map((text) => scalarFromText(getNamedType(type).name, text))
   if (isListType(getNullableType(type))) return values

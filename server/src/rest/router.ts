@@ -7,7 +7,7 @@ export type Match<Routed> =
 
 interface Node<Routed> {
   fixed: Map<string, Node<Routed>>
-  /** a segment with a value, whatever its name is in each route */
+  /** a segment with a value; routes may give it different names */
   any: Node<Routed> | null
   methods: Map<string, Routed>
 }

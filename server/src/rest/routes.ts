@@ -16,7 +16,7 @@ export interface Route {
   creates?: true
   /** the field whose value in the last item of a page is the cursor of the next page; by default `id` */
   cursor?: string
-  /** the field of a result that is a page already; it is `data` in the answer, beside `next` */
+  /** the field with the items, for a result that is a page; in the answer it is `data`, next to `next` */
   page?: string
 }
 

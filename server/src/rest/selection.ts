@@ -17,7 +17,7 @@ export type Extent = 'PAGE' | 'FULL' | 'BRIEF'
 
 interface Part {
   field: GraphQLField<unknown, unknown>
-  /** null: a scalar, an enum, or a list of those */
+  /** null: a scalar, an enum, or a list of scalars or enums */
   object: { type: GraphQLObjectType; extent: Extent } | null
 }
 

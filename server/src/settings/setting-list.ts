@@ -46,7 +46,7 @@ export const SETTING_LIST: readonly (readonly [names: string, meaning: string])[
   ['TOLLGATE_KEEP_RECEIPTS_HOURS', 'retention of answers to idempotent requests (24)'],
 ]
 
-/** The list as it is shown below the options of a command. */
+/** The list that is shown below the options of a command. */
 export function settingsHelp(list: typeof SETTING_LIST = SETTING_LIST): string {
   const width = Math.max(...list.map(([names]) => names.length))
   const lines = list.map(([names, meaning]) => `  ${names.padEnd(width)}  ${meaning}`)

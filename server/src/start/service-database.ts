@@ -23,7 +23,7 @@ const LOOKUP_CONNECTIONS = 2
 const LONG_QUERY_CONNECTIONS = 3
 /** Of a schema migration at a start, and later of the upkeep. */
 const MAINTENANCE_CONNECTIONS = 2
-/** Most connections of a process to the database, without those to cells on other servers. */
+/** Maximum number of connections of a process to the database, without connections to cells on other servers. */
 export const CONNECTIONS_PER_PROCESS =
   CONNECTIONS +
   HOT_CONNECTIONS +

@@ -19,7 +19,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Attributes, Span, SpanRef, TelemetrySettings, Tracing } from './tracing.ts'
 
-// Bundled into a file of its own: it must not import code of the service, which would then exist twice.
+// Bundled separately: it must not import code of the service, which would then exist twice.
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 

@@ -15,7 +15,7 @@ export interface Tracing {
   headers(): Record<string, string>
   /** For a log line; null: outside any trace. */
   ids(): { traceId: string; spanId: string } | null
-  /** Sends what has not been sent yet. */
+  /** Sends the spans that have not been sent yet. */
   close(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { barLine, ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 import { type Stream, Terminal } from './terminal.ts'
 
-/** A stream that keeps what is written to it. */
+/** A stream that keeps the text written to it. */
 function stream(options: Partial<Stream> = {}) {
   const written: string[] = []
   const write = (text: string) => written.push(text) > 0

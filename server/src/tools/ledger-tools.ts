@@ -184,7 +184,7 @@ async function archiveBlock(
   )
   bar.clear()
   const archived = files.filter((_, i) => done[i])
-  // At once: what is archived stays archived if a later partition fails.
+  // At once, so that archived partitions stay archived if a later one fails.
   for (const file of archived)
     await tell(
       `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), verified the file, and removed the entries.`,

@@ -37,7 +37,7 @@ interface SenderOptions {
   /** @default DNS */
   resolve?: Resolve
   timeoutMs?: number
-  /** certificates to trust besides the usual ones */
+  /** additional certificates to trust */
   ca?: string
 }
 
@@ -111,7 +111,7 @@ export class WebhookSender {
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#options.allowPrivate)) {
       throw new RefusedAddress('the URL is not https')
     }
-    // An address is connected to as it is, without a lookup.
+    // An IP address needs no lookup.
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0) this.#check(host, host)
     const response = await this.#open(url, request, signal)
@@ -189,7 +189,7 @@ export class WebhookSender {
   }
 }
 
-/** The first characters of a body. It is received further, so that the connection can be used again, but not forever. */
+/** The first characters of a body. More of it is read, up to a limit, so that the connection can be reused. */
 async function beginningOf(response: http.IncomingMessage): Promise<string> {
   const pieces: Buffer[] = []
   let size = 0
@@ -200,7 +200,7 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
       if (size > MAX_WEBHOOK_RESPONSE_BYTES) break
     }
   } catch {
-    // The status has arrived, and it decides. What is missing of the body is missing in the log.
+    // The status decides the outcome. A cut-off body is logged as far as it was received.
   }
   return storable(Buffer.concat(pieces).toString().slice(0, MAX_LOGGED_RESPONSE_CHARACTERS))
 }

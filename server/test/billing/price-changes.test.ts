@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChangeTime, PriceChange } from '../../src/billing/provider.ts'
+import type { PriceChange, PriceChangeTime } from '../../src/billing/provider.ts'
 import { pick, seeded } from '../stripe/random.ts'
 import { type ChangingShop, type KeptInvoice, sandboxShop, stripeShop } from './changing-shops.ts'
 
@@ -25,9 +25,9 @@ describe.each([
     if (!found) throw new Error(`${ref} is gone`)
     return found
   }
-  const preview = (ref: string, change: PriceChange, when: ChangeTime) =>
+  const preview = (ref: string, change: PriceChange, when: PriceChangeTime) =>
     shop.provider.previewChange(ref, change, when)
-  const change = (ref: string, wanted: PriceChange, when: ChangeTime) =>
+  const change = (ref: string, wanted: PriceChange, when: PriceChangeTime) =>
     shop.provider.changePrice(ref, wanted, when)
   const charged = ({ lines }: KeptInvoice) => ({
     credit: -lines.reduce((sum, { amount }) => sum + Math.min(amount, 0), 0) + 0,

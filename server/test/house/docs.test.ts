@@ -39,13 +39,21 @@ describe('the documentation', () => {
     expect(folders.filter((name) => !text.includes(`\n| \`${name}\` |`))).toEqual([])
   })
 
-  it('has a README.md of 8 to 40 lines in every folder of the server and every room', () => {
-    const parents = ['server/src/', 'server/src/store/', 'server/src/operations/', 'server/src/graphql/']
-    const readmes = parents.flatMap((parent) => foldersIn(parent).map((name) => `${parent}${name}README.md`))
-    expect(readmes.length).toBeGreaterThan(40)
-    expect(readmes.filter((readme) => !paths.includes(readme))).toEqual([])
-    const lengths = readmes.map((readme) => ({ readme, lines: read(readme).trimEnd().split('\n').length }))
-    expect(lengths.filter(({ lines }) => lines < 8 || lines > 40)).toEqual([])
+  const parents = ['server/src/', 'server/src/store/', 'server/src/operations/', 'server/src/graphql/']
+  const rooms = [
+    ...parents.flatMap((parent) => foldersIn(parent).map((name) => `${parent}${name}README.md`)),
+    ...['bench', 'dashboard', 'server/test', 'site'].map((folder) => `${folder}/README.md`),
+  ]
+
+  it('has a README.md of 10 to 30 lines in every folder of the server, every room and every other package', () => {
+    expect(rooms.length).toBeGreaterThan(50)
+    expect(rooms.filter((readme) => !paths.includes(readme))).toEqual([])
+    const lengths = rooms.map((readme) => ({ readme, lines: read(readme).trimEnd().split('\n').length }))
+    expect(lengths.filter(({ lines }) => lines < 10 || lines > 30)).toEqual([])
+  })
+
+  it.each(rooms)('%s names files that exist', (readme) => {
+    expect(namesIn(readme).filter(isMissing)).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as keys from '../../src/store/apps/api-keys.ts'
 import * as apps from '../../src/store/apps/apps.ts'
 import * as removal from '../../src/store/apps/remove-app.ts'
@@ -352,7 +352,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   paidPerDay: (db, app) => series.paidPerDay(db, app, SPAN),
   refundedPerDay: (db, app) => series.refundedPerDay(db, app, SPAN),
   movementsPerDay: (db, app) => series.movementsPerDay(db, app, SPAN),
-  liveAt: (db, app) => series.liveAt(db, app, Date.now()),
+  countLiveAt: (db, app) => series.countLiveAt(db, app, Date.now()),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
   usersByAge: async (db, app) => [
@@ -548,7 +548,7 @@ beforeAll(async () => {
   all = await allOf(store.pool, 'ours')
 })
 
-/** What a call comes to, and what there is afterwards; then all of it is taken back. */
+/** The result of a call and all rows afterwards; then the call is rolled back. */
 async function tried(call: (db: UserTx, app: string) => Promise<unknown>, app: string) {
   const tx = await store.pool.connect()
   try {
@@ -583,29 +583,35 @@ function timeless(value: unknown): unknown {
 }
 
 describe('every app for itself, in the store', () => {
-  it.each(Object.entries(CALLS))('%s', async (_, call) => {
-    const theirs = await tried(call, 'theirs')
-    expect(isNothing(theirs.result), JSON.stringify(theirs.result)).toBe(true)
-    expect(theirs.after).toEqual(all)
-    const ours = await tried(call, 'ours')
-    if (isNothing(ours.result)) expect(ours.after).not.toEqual(all)
-  })
-
-  it.each(Object.entries(CALLS))('%s, beside an app with the same ids', async (_, call) => {
-    const tx = await store.pool.connect()
-    try {
-      await tx.query('begin; savepoint before')
-      const alone = [await call(inItsPlace(tx), 'ours'), await allOf(tx, 'ours')]
-      await tx.query('rollback to before')
+  describe('and its twin with the same ids', () => {
+    let tx: Tx
+    let twin: unknown
+    // One transaction for all calls, each of which is rolled back: the twin is made once.
+    beforeAll(async () => {
+      tx = await store.pool.connect()
+      await tx.query('begin')
       await furnishTwin(tx)
-      const twin = await allOf(tx, 'twin')
-      const beside = [await call(inItsPlace(tx), 'ours'), await allOf(tx, 'ours')]
-      expect(timeless(beside)).toEqual(timeless(alone))
+      twin = await allOf(tx, 'twin')
+      await tx.query('savepoint before')
+    })
+    afterEach(async () => {
+      await tx.query('rollback to before')
+    })
+    afterAll(async () => {
+      await tx?.query('rollback')
+      tx?.release()
+    })
+
+    it.each(Object.entries(CALLS))('%s', async (_, call) => {
+      const theirs = await tried(call, 'theirs')
+      expect(isNothing(theirs.result), JSON.stringify(theirs.result)).toBe(true)
+      expect(theirs.after).toEqual(all)
+      const ours = await tried(call, 'ours')
+      if (isNothing(ours.result)) expect(ours.after).not.toEqual(all)
+      const beside = { result: await call(inItsPlace(tx), 'ours'), after: await allOf(tx, 'ours') }
+      expect(timeless(beside)).toEqual(timeless(ours))
       expect(await allOf(tx, 'twin')).toEqual(twin)
-    } finally {
-      await tx.query('rollback')
-      tx.release()
-    }
+    })
   })
 
   it('leaves no function of the store out that is told an app', () => {

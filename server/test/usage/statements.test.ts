@@ -96,6 +96,20 @@ function withoutUpkeep(statements: readonly Statement[]): Statement[] {
   return left
 }
 
+/**
+ * The statements of some calls. Background work during a measurement adds statements and never removes any, so a
+ * measurement above the expected counts is repeated, a few times at most.
+ */
+async function measured(
+  measure: () => Promise<Statement[][]>,
+  expected: readonly number[],
+): Promise<Statement[][]> {
+  for (let left = 4; ; left--) {
+    const sent = await measure()
+    if (left === 0 || sent.every(({ length }, i) => length <= (expected[i] ?? 0))) return sent
+  }
+}
+
 describe('the statements of every operation', () => {
   const cases = [...ADMIN_QUERIES, ...ADMIN_MUTATIONS].flatMap((name) => {
     const { statements, forMany } = EXAMPLES[name]
@@ -107,19 +121,25 @@ describe('the statements of every operation', () => {
   it.skipIf(onCluster || TEST_CELLS > 1).each(cases)(
     'spec §4: $name with every field, of $count: $statements',
     async ({ name, count, statements }) => {
-      const plain = await readyCall('admin', name, newTurn(world, `${name}-${count}-plain`, count))
-      const sent = await statementsDuring(() => plain.client.data(plain.document, plain.variables))
-      const texts = sent.map(({ text }) => text).join('\n')
-      expect(sent.length, texts).toBe(statements)
+      let turn = 0
+      const ready = () => readyCall('admin', name, newTurn(world, `${name}-${count}-${turn++}`, count))
+      const sent = await measured(async () => {
+        const { client, document, variables } = await ready()
+        return [await statementsDuring(() => client.data(document, variables))]
+      }, [statements])
+      const texts = sent.flat().map(({ text }) => text)
+      expect(texts.length, texts.join('\n')).toBe(statements)
       const example = EXAMPLES[name]
       if (!('keyed' in example)) return
-      const again = await readyCall('admin', name, newTurn(world, `${name}-${count}-keyed`, count))
-      const keyed = again.client.with({ 'Idempotency-Key': `${name} ${count}` })
-      const counts: number[] = []
-      for (let use = 0; use < 2; use++) {
-        const work = () => keyed.data(again.document, again.variables)
-        counts.push((await statementsDuring(work)).length)
-      }
+      const uses = await measured(async () => {
+        const { client, document, variables } = await ready()
+        const keyed = client.with({ 'Idempotency-Key': `${name} ${count} ${turn}` })
+        const twice: Statement[][] = []
+        for (let use = 0; use < 2; use++)
+          twice.push(await statementsDuring(() => keyed.data(document, variables)))
+        return twice
+      }, example.keyed)
+      const counts = uses.map(({ length }) => length)
       expect(counts).toEqual(example.keyed)
     },
   )

@@ -1,4 +1,4 @@
-import { costOf as costOfPrice, type Price, totalOf } from '../../domain/price.ts'
+import { costOf, type Price, totalOf } from '../../domain/price.ts'
 import { findPrices } from '../../store/billing/prices.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { type BilledItem, ProviderError } from '../provider.ts'
@@ -9,7 +9,7 @@ import { type InvoiceLine, insertInvoice, type SandboxSubscription } from './sub
 const KEPT_INVOICES = 24
 
 /** The prices of these items, by id. The sandbox uses the app's own prices. */
-export async function pricesOf(
+export async function pricesById(
   db: HomeDb,
   appId: string,
   items: readonly BilledItem[],
@@ -19,7 +19,7 @@ export async function pricesOf(
   return new Map(found.map((price) => [price.id, price]))
 }
 
-export function priceOf(prices: ReadonlyMap<string, Price>, id: string): Price {
+export function requirePrice(prices: ReadonlyMap<string, Price>, id: string): Price {
   const price = prices.get(id)
   if (!price) throw new ProviderError('refused', `the price ${id} does not exist`, true)
   return price
@@ -30,13 +30,13 @@ export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<st
   return items.map(({ priceId, quantity }) => ({
     priceId,
     quantity,
-    amount: costOf(priceOf(prices, priceId), quantity),
+    amount: chargeFor(requirePrice(prices, priceId), quantity),
     proration: false,
   }))
 }
 
-export function costOf(price: Price, quantity: number): number {
-  const cost = costOfPrice(price, quantity)
+export function chargeFor(price: Price, quantity: number): number {
+  const cost = costOf(price, quantity)
   if (cost === null) {
     throw new ProviderError('refused', `${quantity} times the price ${price.id} exceeds the maximum amount`)
   }
@@ -44,13 +44,13 @@ export function costOf(price: Price, quantity: number): number {
 }
 
 /** Rejects items whose total at renewal exceeds the largest amount that can be charged. */
-export function checkTotal(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): void {
+export function checkBillTotal(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): void {
   if (totalOf(wholePeriod(items, prices)) === null) {
     throw new ProviderError('refused', 'the total of the bill exceeds the maximum amount')
   }
 }
 
-interface Bill {
+interface NewInvoice {
   lines: readonly InvoiceLine[]
   /** amount due now, and the credit left over */
   due: number
@@ -58,7 +58,7 @@ interface Bill {
 }
 
 /** An invoice with these lines, after deducting the credit. */
-export function billOf({ credit }: SandboxSubscription, lines: readonly InvoiceLine[]): Bill {
+export function invoiceOf({ credit }: SandboxSubscription, lines: readonly InvoiceLine[]): NewInvoice {
   const total = lines.reduce((sum, { amount }) => sum + amount, 0) - credit
   return { lines, due: Math.max(total, 0), credit: Math.max(-total, 0) }
 }
@@ -67,7 +67,7 @@ export async function keepInvoice(
   db: HomeDb,
   appId: string,
   s: SandboxSubscription,
-  { lines, due }: Bill,
+  { lines, due }: NewInvoice,
   made: {
     reason: Parameters<typeof insertInvoice>[3]['reason']
     currency: string

@@ -2,11 +2,11 @@ import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import type { Interval, Price } from '../../domain/price.ts'
 import { prorate } from '../../domain/proration.ts'
 import { itemsAfter, sameItems } from '../price-change.ts'
-import { type ChangeQuote, type ChangeTime, type PriceChange, ProviderError } from '../provider.ts'
-import { checkTotal, costOf, priceOf } from './bill.ts'
+import { type ChangeQuote, type PriceChange, type PriceChangeTime, ProviderError } from '../provider.ts'
+import { chargeFor, checkBillTotal, requirePrice } from './bill.ts'
 import type { InvoiceLine, SandboxSubscription } from './subscription-books.ts'
 
-interface PlannedChange {
+interface PlannedPriceChange {
   after: SandboxSubscription
   quote: ChangeQuote
   /** lines of an immediate invoice; empty: there is none */
@@ -14,28 +14,28 @@ interface PlannedChange {
 }
 
 /** The effect of a change and its cost, for both the preview and the change itself. */
-export function planChange(
+export function planPriceChange(
   s: SandboxSubscription,
   prices: ReadonlyMap<string, Price>,
   change: PriceChange,
-  when: ChangeTime,
+  when: PriceChangeTime,
   now: number,
-): PlannedChange {
+): PlannedPriceChange {
   if (s.status === 'canceled') throw new ProviderError('refused', 'the subscription has ended')
   const items = itemsAfter(s.items, change)
-  const to = priceOf(prices, change.to)
+  const to = requirePrice(prices, change.to)
   const none: ChangeQuote = { credit: 0, charge: 0, currency: to.currency }
   // No change.
   if (sameItems(items, s.items)) return { after: { ...s, scheduled: null }, quote: none, lines: [] }
-  const from = priceOf(prices, change.from)
+  const from = requirePrice(prices, change.from)
   const interval = checkTogether(s, from, to)
-  checkTotal(items, prices)
+  checkBillTotal(items, prices)
   if (when === 'period end') {
     // The renewal may be late: then the current period is meant, not the one that has ended.
     const at = now < s.periodEnd ? s.periodEnd : periodEndAt(s.interval, s.anchor, now)
     return {
       after: { ...s, cancelAtPeriodEnd: false, scheduled: { at, interval, items } },
-      quote: { ...none, charge: costOf(to, change.quantity) },
+      quote: { ...none, charge: chargeFor(to, change.quantity) },
       lines: [],
     }
   }
@@ -48,7 +48,7 @@ export function planChange(
   const { credit, charge } = prorate(
     { amount: from.amount, quantity, interval: s.interval },
     { amount: to.amount, quantity: change.quantity, interval },
-    { start: periodOf(s).start, end: s.periodEnd },
+    { start: paidPeriodOf(s).start, end: s.periodEnd },
     now,
   )
   const anew = interval !== s.interval
@@ -96,7 +96,7 @@ export function periodOfPayment(
 }
 
 /** The current paid period. */
-export const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
+export const paidPeriodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
   periodAt(resetOf(interval), anchor, periodEnd - 1)
 
 export function periodEndAt(interval: Interval, anchor: number, now: number): number {

@@ -29,7 +29,7 @@ select id, customer_id as "customerId", null as "subscriptionId",
 from sandbox_checkout where app_id = $1 and state = 'paid' and subscription_id is null and customer_id is not null`
 
 /** The latest payments for a subscription, newest first. */
-export async function paymentsFor(
+export async function latestPayments(
   db: HomeDb,
   appId: string,
   subscriptionId: string,

@@ -2,7 +2,7 @@ import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
 import { isEmail } from '../../domain/email.ts'
 import { asksForCard } from '../../domain/sale-terms.ts'
 import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
-import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
+import { invoiceOf, keepInvoice, pricesById, wholePeriod } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, periodEndAt } from './change-price.ts'
 import { announce, newRef } from './events.ts'
@@ -81,7 +81,7 @@ export async function payCheckout(
         proration: false,
       }))
       const first = { reason: 'subscription_create', currency: item?.currency ?? '', paid: true } as const
-      await keepInvoice(tx, appId, made, billOf(made, lines), { ...first, at: now })
+      await keepInvoice(tx, appId, made, invoiceOf(made, lines), { ...first, at: now })
     }
     await books.closeCheckout(tx, appId, id, { state: 'paid', customerId, subscriptionId })
     await announce(tx, appId, 'checkout.session.completed', {
@@ -150,7 +150,7 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
   }
   const due = (await lockDueSubscriptions(tx, appId, now)).map((s) => byTheClock(s, now))
   const on = due.length === 0 || (await isOn(tx, appId))
-  const prices = await pricesOf(
+  const prices = await pricesById(
     tx,
     appId,
     due.flatMap(({ items }) => items),
@@ -168,7 +168,7 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
     }
     // If a test clock skipped periods, only the current one is charged.
     const periodEnd = periodEndAt(s.interval, s.anchor, now)
-    const bill = billOf(s, wholePeriod(s.items, prices))
+    const bill = invoiceOf(s, wholePeriod(s.items, prices))
     const paid = s.cardRenews || bill.due === 0
     const renewed: SandboxSubscription = paid
       ? { ...s, periodEnd, credit: bill.credit }

@@ -4,9 +4,15 @@ import type { Tx } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { ProviderError } from '../provider.ts'
 import * as books from './books.ts'
-import { periodOf, periodOfPayment } from './change-price.ts'
+import { paidPeriodOf, periodOfPayment } from './change-price.ts'
 import { announce, newRef } from './events.ts'
-import { findPayment, lockPayment, paymentsFor, type SandboxPayment, writePayment } from './payment-books.ts'
+import {
+  findPayment,
+  latestPayments,
+  lockPayment,
+  type SandboxPayment,
+  writePayment,
+} from './payment-books.ts'
 import type { IsOn } from './payments.ts'
 import type { SandboxSubscription } from './subscription-books.ts'
 
@@ -18,7 +24,7 @@ export async function paymentsOf(
   s: SandboxSubscription | null,
 ): Promise<Payment[]> {
   if (s) {
-    const paid = await paymentsFor(db, appId, s.id)
+    const paid = await latestPayments(db, appId, s.id)
     return paid.map((one) => paymentFrom(one, periodOfPayment(s, one.paidAt)))
   }
   const paid = await findPayment(db, appId, ref)
@@ -33,7 +39,7 @@ export async function reversalIn(
   s: SandboxSubscription | null,
 ): Promise<Reversal> {
   const payments = await paymentsOf(db, appId, ref, s)
-  const start = s ? periodOf(s).start : 0
+  const start = s ? paidPeriodOf(s).start : 0
   return reversalOf(
     payments,
     payments.filter(({ period }) => period === null || period.start >= start),
@@ -56,7 +62,7 @@ function paymentFrom(paid: SandboxPayment, period: Payment['period']): Payment {
   }
 }
 
-/** What was paid and refunded. */
+/** Paid and refunded amounts. */
 export function refundedOf(paid: SandboxPayment): { amount: number; refunded: number } {
   const { amount, refunded } = paymentFrom(paid, null)
   return { amount, refunded }

@@ -5,22 +5,22 @@ import type { HomeDb } from '../../store/connection/places.ts'
 import {
   type BilledItem,
   type BillingProvider,
-  type ChangeTime,
   type Customer,
   type PriceChange,
+  type PriceChangeTime,
   type ProviderCheckout,
   ProviderError,
   type ProviderSubscription,
 } from '../provider.ts'
-import { billOf, checkTotal, keepInvoice, pricesOf } from './bill.ts'
+import { checkBillTotal, invoiceOf, keepInvoice, pricesById } from './bill.ts'
 import * as books from './books.ts'
-import { byTheClock, planChange } from './change-price.ts'
+import { byTheClock, planPriceChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
 import { findPayment } from './payment-books.ts'
 import type { IsOn } from './payments.ts'
 import { refundedOf, refundIdOf, reversalIn, reverse } from './reversals.ts'
 import {
-  findSubscription,
+  findSandboxSubscription,
   lockSubscription,
   recentInvoices,
   type SandboxSubscription,
@@ -97,7 +97,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     },
 
     async fetchSubscription(ref): Promise<ProviderSubscription | null> {
-      const stored = await findSubscription(pool, appId, ref)
+      const stored = await findSandboxSubscription(pool, appId, ref)
       if (!stored) return null
       const now = await books.nowOf(pool, appId)
       const s = byTheClock(stored, now)
@@ -157,7 +157,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
       changeItems(ref, (items) => items.filter((item) => item.priceId !== priceId)),
 
     async previewChange(ref, wanted, when) {
-      const stored = await findSubscription(pool, appId, ref)
+      const stored = await findSandboxSubscription(pool, appId, ref)
       return (await planned(pool, stored, wanted, when)).quote
     },
 
@@ -166,7 +166,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         const stored = await lockSubscription(tx, appId, ref)
         const { before, after, quote, lines, now } = await planned(tx, stored, wanted, when)
         if (JSON.stringify(before) === JSON.stringify(after)) return
-        const bill = billOf(before, lines)
+        const bill = invoiceOf(before, lines)
         if (bill.due > 0 && !(await isOn(tx, appId)))
           throw new ProviderError('refused', 'the sandbox is disabled')
         if (bill.due > 0 && !before.cardRenews) throw new ProviderError('refused', 'the card was declined')
@@ -204,14 +204,14 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     db: HomeDb,
     stored: SandboxSubscription | null,
     wanted: PriceChange,
-    when: ChangeTime,
+    when: PriceChangeTime,
   ) {
     if (!stored) throw new ProviderError('refused', 'the subscription does not exist', true)
     const now = await books.nowOf(db, appId)
     const before = byTheClock(stored, now)
     const asked = [wanted.from, wanted.to].map((priceId) => ({ priceId, quantity: 1 }))
-    const prices = await pricesOf(db, appId, [...before.items, ...asked])
-    return { before, now, ...planChange(before, prices, wanted, when, now) }
+    const prices = await pricesById(db, appId, [...before.items, ...asked])
+    return { before, now, ...planPriceChange(before, prices, wanted, when, now) }
   }
 
   /** Changes the items of the bill and of the scheduled change. */
@@ -219,7 +219,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     return change(ref, async (s, _now, tx) => {
       const changed = async (items: BilledItem[]) => {
         const after = next(items)
-        if (after.length > items.length) checkTotal(after, await pricesOf(tx, appId, after))
+        if (after.length > items.length) checkBillTotal(after, await pricesById(tx, appId, after))
         return after
       }
       const { scheduled } = s

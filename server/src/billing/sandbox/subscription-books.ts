@@ -79,7 +79,7 @@ export async function writeSubscription(db: HomeDb, appId: string, s: SandboxSub
   )
 }
 
-export async function findSubscription(
+export async function findSandboxSubscription(
   db: HomeDb,
   appId: string,
   id: string,

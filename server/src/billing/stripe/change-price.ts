@@ -3,8 +3,8 @@ import { itemsAfter, sameItems } from '../price-change.ts'
 import {
   type BilledItem,
   type ChangeQuote,
-  type ChangeTime,
   type PriceChange,
+  type PriceChangeTime,
   ProviderError,
 } from '../provider.ts'
 import { asked, idOf } from './asked.ts'
@@ -12,11 +12,11 @@ import { releaseSchedule, scheduleItems } from './schedule.ts'
 import { BILLING_STATUS, itemsOf, scheduledOf } from './subscription.ts'
 
 /** Stripe's preview of the invoice that the change results in. */
-export async function previewChange(
+export async function previewInvoice(
   stripe: Stripe,
   ref: string,
   change: PriceChange,
-  when: ChangeTime,
+  when: PriceChangeTime,
 ): Promise<ChangeQuote> {
   const { current, after } = await planned(stripe, ref, change, when)
   const { currency } = current
@@ -46,7 +46,7 @@ function afterDiscounts({ amount, discount_amounts: discounts }: Stripe.InvoiceL
 function isOfChange(
   { parent, pricing }: Stripe.InvoiceLineItem,
   { to }: PriceChange,
-  when: ChangeTime,
+  when: PriceChangeTime,
 ): boolean {
   const proration =
     parent?.subscription_item_details?.proration ?? parent?.invoice_item_details?.proration ?? false
@@ -57,7 +57,7 @@ export async function changePrice(
   stripe: Stripe,
   ref: string,
   change: PriceChange,
-  when: ChangeTime,
+  when: PriceChangeTime,
 ): Promise<void> {
   const { current, after } = await planned(stripe, ref, change, when)
   const before = scheduledOf(current)?.items ?? null
@@ -103,7 +103,7 @@ async function planned(
   stripe: Stripe,
   ref: string,
   change: PriceChange,
-  when: ChangeTime,
+  when: PriceChangeTime,
 ): Promise<{ current: Stripe.Subscription; after: BilledItem[] }> {
   const current = await asked(() => stripe.subscriptions.retrieve(ref, { expand: ['schedule'] }))
   const after = itemsAfter(itemsOf(current), change)

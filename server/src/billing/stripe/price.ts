@@ -7,7 +7,7 @@ export function intervalOf({ recurring }: Stripe.Price): Interval | null {
 }
 
 /** Why a Stripe price cannot be used for a package. */
-export function problemOf(price: Stripe.Price): string | null {
+export function unusableBecause(price: Stripe.Price): string | null {
   if (price.unit_amount === null) return 'has no fixed amount; use a price with a fixed amount per period'
   if (price.recurring?.usage_type === 'metered')
     return 'is metered; use a price with a fixed amount per period'

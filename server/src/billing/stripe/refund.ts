@@ -2,14 +2,14 @@ import type Stripe from 'stripe'
 import { ProviderError, type Refund, type Refundable } from '../provider.ts'
 import { asked, idOf } from './asked.ts'
 
-/** What a payment intent has paid, and what of it was refunded. */
+/** The paid and the refunded amount of a payment intent. */
 interface Part {
   payment: { payment_intent: string } | { charge: string }
   amount: number
   refunded: number
 }
 
-/** What was paid and refunded of an invoice, or of a one-off payment; null: Stripe has no such payment. */
+/** The paid and refunded amounts of an invoice or one-off payment; null: Stripe has no such payment. */
 export async function fetchRefundable(stripe: Stripe, ref: string): Promise<Refundable | null> {
   const parts = await partsOf(stripe, ref)
   if (parts.length === 0) return null

@@ -3,10 +3,10 @@ import { NO_REVERSAL } from '../../domain/reversal.ts'
 import { sameItems } from '../price-change.ts'
 import { type BilledItem, type BillingProvider, ProviderError } from '../provider.ts'
 import { asked, found } from './asked.ts'
-import { changePrice, dropScheduledChange, previewChange, takeBackEnd } from './change-price.ts'
+import { changePrice, dropScheduledChange, previewInvoice, takeBackEnd } from './change-price.ts'
 import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
 import { paymentFrom } from './payment.ts'
-import { priceFrom, problemOf } from './price.ts'
+import { priceFrom, unusableBecause } from './price.ts'
 import { purposeOf } from './purpose.ts'
 import { fetchRefundable, refund } from './refund.ts'
 import { reversalOfCharge, reversalOfSubscription } from './reversals.ts'
@@ -119,7 +119,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
         },
       ),
 
-    previewChange: (ref, change, when) => previewChange(stripe, ref, change, when),
+    previewChange: (ref, change, when) => previewInvoice(stripe, ref, change, when),
     changePrice: (ref, change, when) => changePrice(stripe, ref, change, when),
     dropScheduledChange: (ref) => dropScheduledChange(stripe, ref),
 
@@ -129,7 +129,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     fetchPrice: (id) =>
       found(async () => {
         const price = await stripe.prices.retrieve(id, { expand: ['product'] })
-        const problem = problemOf(price)
+        const problem = unusableBecause(price)
         if (problem !== null) throw new ProviderError('refused', `the price ${id} ${problem}`)
         return priceFrom(price)
       }),
@@ -138,7 +138,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       asked(async () => {
         const listed = stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] })
         const prices = await listed.autoPagingToArray({ limit: MOST_PRICES })
-        return prices.filter((price) => problemOf(price) === null).map(priceFrom)
+        return prices.filter((price) => unusableBecause(price) === null).map(priceFrom)
       }),
   }
 

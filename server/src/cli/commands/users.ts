@@ -145,7 +145,7 @@ async function checkFile(
   })
   const file = createReadStream(path)
   file.once('error', (error) => counted.destroy(error))
-  // The service answers once it has read all rows. Until then it says how far it is.
+  // The service answers once it has read all rows. Until then it reports progress.
   const uploaded = session.upload(
     `/dashboard/import/users?${query}`,
     Readable.toWeb(file.pipe(counted)) as ReadableStream<Uint8Array>,

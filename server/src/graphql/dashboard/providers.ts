@@ -1,7 +1,7 @@
 import { ACCESS_AFTER_REFUND } from '../../domain/reversal.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import {
-  type BillingSettings,
+  type AppBillingSettings,
   billingSettings,
   setAccessAfterRefund,
   setGraceDays,
@@ -205,7 +205,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
     fields: (t) => ({ ok: t.exposeBoolean('ok'), message: t.exposeString('message') }),
   })
   const access = builder.enumType('AccessAfterRefund', { values: ACCESS_AFTER_REFUND })
-  const settings = builder.objectRef<BillingSettings>('BillingSettings').implement({
+  const settings = builder.objectRef<AppBillingSettings>('BillingSettings').implement({
     fields: (t) => ({
       graceDays: t.exposeInt('graceDays', {
         description: 'Number of days that access continues after a failed payment.',

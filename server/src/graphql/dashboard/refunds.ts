@@ -37,7 +37,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
   queryFields(builder, (t, { appId, id, userId }) => ({
     subscriptionHistory: t.field({
       type: [history],
-      description: 'What happened to a subscription and what is scheduled, newest first.',
+      description: 'Past and scheduled events of a subscription, newest first.',
       args: { appId, id },
       resolve: async (_, { appId, id }, context) =>
         subscriptionHistory(await inApp(appCall(context, appId)), id),
@@ -58,7 +58,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     }),
     refundPreview: t.field({
       type: preview,
-      description: 'What can still be refunded of a payment, as its billing provider says.',
+      description: 'Refundable amount of a payment, as reported by its billing provider.',
       args: {
         appId,
         subscriptionId: t.arg.string({ required: true }),

@@ -1,5 +1,5 @@
 import { CHANGE_TIMES } from '../../domain/change-time.ts'
-import type { FeatureChange } from '../../operations/subscriptions/change-preview.ts'
+import type { FeatureAccessChange } from '../../operations/subscriptions/change-preview.ts'
 import type { SubscriptionChange } from '../../operations/subscriptions/change-subscription.ts'
 import type { Builder } from './builder.ts'
 import type { defineCatalogueTypes } from './catalogue-types.ts'
@@ -23,7 +23,7 @@ export function defineChangeTypes<Context extends object>(
     subscription: ReturnType<typeof defineSubscriptionTypes<Context>>
   },
 ) {
-  const featureChange = builder.objectRef<FeatureChange>('FeatureChange').implement({
+  const featureChange = builder.objectRef<FeatureAccessChange>('FeatureChange').implement({
     description: 'Result of `canUseFeature` for one feature, before and after a change of plan.',
     fields: (t) => ({
       featureId: t.exposeString('featureId'),

@@ -17,7 +17,7 @@ import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
 // Converts GraphQL inputs to those of the operations: with defaults, and for an update only with the given fields.
 
-type Maybe<T> = T | null | undefined
+export type Maybe<T> = T | null | undefined
 
 export function newUser(input: {
   id: string
@@ -226,7 +226,7 @@ function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?
   return metadata === undefined ? {} : { metadata: metadata ?? {} }
 }
 
-function required<T>(field: string, value: T | null): T {
+export function required<T>(field: string, value: T | null): T {
   if (value === null) throw badUserInput(`${field} must not be null`, field)
   return value
 }

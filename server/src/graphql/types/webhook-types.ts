@@ -1,4 +1,3 @@
-import { badUserInput } from '../../domain/errors.ts'
 import type { KeyedPage } from '../../operations/call/pages.ts'
 import type { EndpointWithSecret, NewEndpoint } from '../../operations/webhooks/create-webhook-endpoint.ts'
 import type { Resent } from '../../operations/webhooks/resend-events.ts'
@@ -8,6 +7,7 @@ import type { ShownDelivery } from '../../operations/webhooks/webhook-deliveries
 import { type Attempt, DELIVERY_STATES } from '../../store/webhooks/deliveries.ts'
 import { DISABLED_REASONS, type EndpointRow } from '../../store/webhooks/endpoints.ts'
 import type { Builder } from './builder.ts'
+import { type Maybe, required } from './inputs.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
 const TYPES = 'Event types to deliver; empty for all types.'
@@ -154,8 +154,6 @@ export function defineWebhookTypes<Context extends object>(builder: Builder<Cont
   return { endpoint, withSecret, deliveries, state, testEvent, resent, deleted, create, update }
 }
 
-type Maybe<T> = T | null | undefined
-
 export function newEndpoint(input: {
   url: string
   types?: Maybe<string[]>
@@ -176,11 +174,6 @@ export function endpointChange(input: {
     ...(input.description !== undefined && { description: input.description }),
     ...(input.enabled !== undefined && { enabled: required('enabled', input.enabled) }),
   }
-}
-
-function required<T>(field: string, value: T | null): T {
-  if (value === null) throw badUserInput(`${field} must not be null`, field)
-  return value
 }
 
 /** Descriptions that the schemas share. */

@@ -27,7 +27,7 @@ interface CreatedApiKey {
   formerExpiresAt: number | null
 }
 
-/** What the owner chooses. */
+/** The owner's choices. */
 export type NewApiKey = Pick<store.ApiKeyRow, 'name' | 'scope' | 'expiresAt'>
 
 /** The secret is shown only once: only its hash is stored. */
@@ -134,11 +134,11 @@ export const keyKind = ({ testClock }: Pick<AppRow, 'testClock'>): ApiKeyKind =>
 /** 256 random bits cannot be guessed, so a plain hash is enough. */
 export function newSecret(kind: ApiKeyKind) {
   const secret = apiKeySecret(kind, randomBytes(32))
-  return { secret, ...keptOf(secret) }
+  return { secret, ...storedSecret(secret) }
 }
 
 /** The stored part of a secret: its hash, and a prefix to recognise it. */
-export function keptOf(secret: string) {
+export function storedSecret(secret: string) {
   return {
     prefix: secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 3))),
     hash: createHash('sha256').update(secret).digest(),

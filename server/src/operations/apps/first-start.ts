@@ -5,7 +5,7 @@ import { transaction } from '../../store/connection/database.ts'
 import { hasMembers } from '../../store/members/members.ts'
 import type { Service } from '../call/service.ts'
 import { createOwner, ownerToken } from '../members/sign-in.ts'
-import { keptOf, newSecret, UNLIMITED } from './api-keys.ts'
+import { newSecret, storedSecret, UNLIMITED } from './api-keys.ts'
 
 export const DEFAULT_APP = 'default'
 
@@ -25,7 +25,7 @@ export async function prepare(
     await insertApp(tx, DEFAULT_APP, 'Default', false)
     if (apiKey === null) return
     await lockApp(tx, DEFAULT_APP)
-    const key = { id: 'environment', name: 'TOLLGATE_API_KEY', ...keptOf(apiKey) }
+    const key = { id: 'environment', name: 'TOLLGATE_API_KEY', ...storedSecret(apiKey) }
     const same = await findKeyByHash(tx, key.hash)
     if (same && (same.appId !== DEFAULT_APP || !same.isGood)) {
       throw new StartError(

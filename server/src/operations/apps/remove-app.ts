@@ -36,7 +36,7 @@ export async function appUse(call: Call): Promise<AppUse> {
   const app = await requireApp(call.service.pool, call.appId)
   return lookingUp(call, async (tx) => {
     const paying = await store.stillPaid(tx, app.id, null)
-    return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: refusalOf(app, paying) }
+    return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: keptBecause(app, paying) }
   })
 }
 
@@ -51,7 +51,7 @@ export function deleteApp(call: InstallationCall, appId: string, confirmed: stri
     if (!app) throw new Error(`the app ${appId} no longer exists`)
     if (confirmed !== appId)
       throw badUserInput(`confirm must be the ID of the app: ${quote(appId)}`, 'confirm')
-    const refusal = refusalOf(app, await store.stillPaid(tx, appId, null))
+    const refusal = keptBecause(app, await store.stillPaid(tx, appId, null))
     if (refusal !== null) throw badUserInput(refusal, 'appId')
     await store.beginAppDeletion(tx, appId)
     await addJob(tx, 'delete-app', { appId }, jobKey(appId))
@@ -59,7 +59,7 @@ export function deleteApp(call: InstallationCall, appId: string, confirmed: stri
   })
 }
 
-function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillPaid): string | null {
+function keptBecause({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillPaid): string | null {
   if (id === DEFAULT_APP)
     return `The app ${quote(id)} is created at every start and cannot be deleted. Archive it instead.`
   const reasons = [

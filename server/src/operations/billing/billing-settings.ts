@@ -12,7 +12,7 @@ import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { ask } from './reconcile.ts'
 
-export interface BillingSettings {
+export interface AppBillingSettings {
   graceDays: number
   accessAfterRefund: AccessAfterRefund
 }
@@ -20,18 +20,18 @@ export interface BillingSettings {
 export async function billingSettings({
   service,
   appId,
-}: Pick<Call, 'service' | 'appId'>): Promise<BillingSettings> {
+}: Pick<Call, 'service' | 'appId'>): Promise<AppBillingSettings> {
   await requireApp(service.pool, appId)
   return read(service.pool, appId)
 }
 
-const read = async (db: HomeDb, appId: string): Promise<BillingSettings> => ({
+const read = async (db: HomeDb, appId: string): Promise<AppBillingSettings> => ({
   graceDays: await store.graceDays(db, appId),
   accessAfterRefund: await store.accessAfterRefund(db, appId),
 })
 
 /** Also applies to subscriptions that are already past due, which are fetched again. */
-export async function setGraceDays(call: Call, days: number): Promise<BillingSettings> {
+export async function setGraceDays(call: Call, days: number): Promise<AppBillingSettings> {
   const { appId } = call
   if (days < 0 || days > MAX_GRACE_DAYS)
     throw badUserInput(`days must be from 0 to ${MAX_GRACE_DAYS}`, 'days')
@@ -43,7 +43,10 @@ export async function setGraceDays(call: Call, days: number): Promise<BillingSet
 }
 
 /** Also applies to earlier refunds and disputes, which are fetched again. */
-export async function setAccessAfterRefund(call: Call, access: AccessAfterRefund): Promise<BillingSettings> {
+export async function setAccessAfterRefund(
+  call: Call,
+  access: AccessAfterRefund,
+): Promise<AppBillingSettings> {
   const { appId } = call
   return mutate(call, async (tx) => {
     await store.setAccessAfterRefund(tx, appId, access)

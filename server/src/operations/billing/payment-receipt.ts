@@ -9,7 +9,7 @@ import { catalogueOf } from '../catalogue/catalogue.ts'
 import { PROVIDERS } from './provider-of.ts'
 import { viewCheckout } from './sandbox-checkout.ts'
 
-/** What a payer has paid for, without anything personal: the page is open to everyone who has its link. */
+/** The purchase of a payer, without personal data: the page is open to everyone who has its link. */
 export interface PaymentReceipt {
   appName: string
   /** where the payer came from, as far as the app says; null: unknown */

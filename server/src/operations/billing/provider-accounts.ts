@@ -11,7 +11,6 @@ import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
 import {
-  type Account,
   accountOf,
   askingProvider,
   checkProvider,
@@ -20,11 +19,12 @@ import {
   type ProviderName,
   providerOf,
   sealed,
+  type UnsealedAccount,
 } from './provider-of.ts'
 import { sandboxWarning } from './sandbox-warning.ts'
 
 /** An account as shown to members, without its secrets. */
-export interface ProviderAccount extends Omit<Account, 'secretKey' | 'webhookSecrets'> {
+export interface ProviderAccount extends Omit<UnsealedAccount, 'secretKey' | 'webhookSecrets'> {
   keyHint: string | null
   livemode: boolean | null
   webhookSecrets: number

@@ -16,7 +16,7 @@ export type ProviderName = (typeof PROVIDERS)[number]
 export const ACCOUNT_SOURCES = ['NONE', 'BUILT_IN', 'DASHBOARD', 'ENVIRONMENT'] as const
 
 /** An app's account at a provider, with its secrets decrypted. */
-export interface Account {
+export interface UnsealedAccount {
   provider: ProviderName
   enabled: boolean
   source: (typeof ACCOUNT_SOURCES)[number]
@@ -37,7 +37,7 @@ export async function accountOf(
   { pool, billing }: { pool: HomeDb; billing: BillingSettings },
   appId: string,
   provider: ProviderName,
-): Promise<Account> {
+): Promise<UnsealedAccount> {
   const row = await findProviderAccount(pool, appId, provider)
   if (provider === 'sandbox') {
     const { secretKey } = await accountOf({ pool, billing }, appId, 'stripe')

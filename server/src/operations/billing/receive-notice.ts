@@ -1,9 +1,9 @@
 import {
-  keptOf,
   type NoticeVerdict,
   readSandboxNotice,
   readStripeNotice,
   refsIn,
+  storedBody,
   subjectOf,
 } from '../../billing/notice.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
@@ -67,7 +67,7 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
     await holdErasures(tx, appId)
     // The event is about a deleted user, whose data must not be stored again.
     if (await isErased(tx, appId, named)) return true
-    const seq = await insertNotice(tx, appId, { provider, eventId, type, body: keptOf(verdict, body) })
+    const seq = await insertNotice(tx, appId, { provider, eventId, type, body: storedBody(verdict, body) })
     if (seq === null) return false
     await addJob(tx, 'handle-notice', { appId, seq }, `notice:${appId}:${seq}`)
     return true

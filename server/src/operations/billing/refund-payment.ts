@@ -9,7 +9,7 @@ import { mutate } from '../call/mutate.ts'
 import { askingProvider, providerOf } from './provider-of.ts'
 import { subscriptionPayments, type UserPayment } from './user-payments.ts'
 
-/** What can still be refunded of a payment, by its provider's word. */
+/** The refundable amount of a payment, as reported by its provider. */
 export interface RefundPreview {
   provider: string
   paymentRef: string
@@ -32,7 +32,7 @@ export async function refundPreview(
 interface RefundInput {
   subscriptionId: string
   paymentRef: string
-  /** null: what remains */
+  /** null: the rest */
   amount: number | null
   reason: RefundReason
   /** A repeated call with this key refunds once. */

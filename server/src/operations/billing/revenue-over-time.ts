@@ -10,8 +10,8 @@ import {
   sumOf,
 } from '../../domain/revenue-series.ts'
 import {
+  countLiveAt,
   type DayOfMoney,
-  liveAt,
   type Money,
   type Movement,
   movementsPerDay,
@@ -66,14 +66,17 @@ export async function revenueOverTime(call: Call, from: string, to: string): Pro
   const days = daysOf(from, to)
   const before = previousOf(days)
   const { now } = await requireApp(service.pool, appId)
-  // Scheduled starts and ends are not counted before their time; what happens now is.
+  // Scheduled starts and ends are not counted before their time; current ones are.
   const span = { from: before.from, to: Math.min(days.to, now + 1) }
   return readAnyApp(service.pool, async (tx) => {
     const recurring = await recurringChanges(tx, appId, span)
     const paid = await paidPerDay(tx, appId, span)
     const refunded = await refundedPerDay(tx, appId, span)
     const moved = await movementsPerDay(tx, appId, span)
-    const live = { before: await liveAt(tx, appId, before.from), days: await liveAt(tx, appId, days.from) }
+    const live = {
+      before: await countLiveAt(tx, appId, before.from),
+      days: await countLiveAt(tx, appId, days.from),
+    }
     const kinds = [...new Map([...recurring, ...paid, ...refunded].map((one) => [keyOf(one), one])).values()]
     return {
       asOf: now,

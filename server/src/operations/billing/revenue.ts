@@ -168,9 +168,11 @@ export async function revenueList(
   const { pool } = call.service
   const span = await spanOf(call, days)
   const size = pageSize(first)
-  const rows = await readAnyApp(pool, (tx) => listRevenue(tx, call.appId, list, span, keyOf(after), size + 1))
+  const rows = await readAnyApp(pool, (tx) =>
+    listRevenue(tx, call.appId, list, span, cursorKey(after), size + 1),
+  )
   const { packages } = await catalogueOf(call)
-  const page = pageOf(rows, size, cursorOf)
+  const page = pageOf(rows, size, cursorAt)
   return {
     ...page,
     rows: page.rows.map((row) => {
@@ -228,9 +230,9 @@ export async function payments(
   const { pool } = call.service
   const rows =
     state === 'REFUNDED'
-      ? await readAnyApp(pool, (tx) => listRefunds(tx, call.appId, span, keyOf(after), size + 1))
-      : await readAnyApp(pool, (tx) => listPayments(tx, call.appId, state, span, keyOf(after), size + 1))
-  return pageOf(rows.map(inUnits), size, cursorOf)
+      ? await readAnyApp(pool, (tx) => listRefunds(tx, call.appId, span, cursorKey(after), size + 1))
+      : await readAnyApp(pool, (tx) => listPayments(tx, call.appId, state, span, cursorKey(after), size + 1))
+  return pageOf(rows.map(inUnits), size, cursorAt)
 }
 
 async function spanOf({ service, appId }: Call, days: number): Promise<{ from: number; now: number }> {
@@ -243,9 +245,9 @@ function checkDays(days: number): void {
   if (!RANGES.includes(days)) throw badUserInput(`days must be one of ${RANGES.join(', ')}`, 'days')
 }
 
-export const cursorOf = ({ at, seq }: { at: number; seq: number }) => `${at}.${seq}`
+export const cursorAt = ({ at, seq }: { at: number; seq: number }) => `${at}.${seq}`
 
-export function keyOf(after: string | null | undefined): { at: number; seq: number } | null {
+export function cursorKey(after: string | null | undefined): { at: number; seq: number } | null {
   if (after === null || after === undefined) return null
   const [, at, seq] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(after) ?? []
   if (at === undefined || seq === undefined) throw unknownCursor()

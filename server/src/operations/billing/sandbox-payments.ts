@@ -1,5 +1,5 @@
 import { paymentsOf, reverse } from '../../billing/sandbox/reversals.ts'
-import { findSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
+import { findSandboxSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { SandboxReversal } from '../../domain/reversal.ts'
 import type { HomeDb } from '../../store/connection/places.ts'

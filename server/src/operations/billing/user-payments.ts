@@ -10,13 +10,13 @@ import type { Page } from '../call/paging.ts'
 import { requireSubscription, requireUser } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
-import { cursorOf, keyOf } from './revenue.ts'
+import { cursorAt, cursorKey } from './revenue.ts'
 
-/** A charge at a provider, with its refund, its dispute and what it was for. */
+/** A charge at a provider, with its refund, dispute and purpose. */
 export interface UserPayment extends Charge {
   decimals: number
   dispute: Payment['dispute']
-  /** the provider's id of what was paid for */
+  /** the provider's id of the purchase */
   subscriptionRef: string
   /** the subscription it was for; null: none that is known */
   subscriptionId: string | null
@@ -40,7 +40,11 @@ export async function userPayments(
   const { uid } = await requireUser(service.pool, appId, userId)
   const held = await subscriptionsOfUser(service.pool, appId, uid, now)
   const size = pageSize(first)
-  const page = pageOf(await paymentsOfUser(service.pool, appId, uid, keyOf(after), size + 1), size, cursorOf)
+  const page = pageOf(
+    await paymentsOfUser(service.pool, appId, uid, cursorKey(after), size + 1),
+    size,
+    cursorAt,
+  )
   return { ...page, rows: await shown(call, page.rows, held, now) }
 }
 
@@ -85,7 +89,7 @@ function onBill(
 
 type ReversedPayment = BillPayment & Pick<UserPayment, 'refunded' | 'refundedAt' | 'dispute'>
 
-/** With what is known of refunds and disputes. */
+/** With known refunds and disputes. */
 function reversed(
   { billings }: Service,
   appId: string,

@@ -2,7 +2,7 @@ import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
 import { type Holder, type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
-import { type Counter, holders, usedOf } from '../../store/subscriptions/subscribers.ts'
+import { holders, type UserCounter, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
 import { listedUsers } from '../../store/users/user-list.ts'
 import { requireApp } from '../apps/apps.ts'
@@ -119,7 +119,7 @@ async function described(
     found.map(({ uid }) => uid),
   )
   const entitlements = found.map(({ holder }) => userEntitlement(catalogue, featureId, holder, now))
-  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, entitlements[i]))
+  const counters = found.flatMap(({ uid }, i) => userCounters(uid, featureId, entitlements[i]))
   const used = await usedOf(pool, call.appId, counters)
   const usedBy = new Map(counters.map(({ uid }, i) => [uid, used[i] ?? 0]))
   return found.flatMap(({ uid, packageId }, i) => {
@@ -144,7 +144,11 @@ async function described(
   })
 }
 
-function counterOf(uid: number, featureId: string, entitlement: UserEntitlement | undefined): Counter[] {
+function userCounters(
+  uid: number,
+  featureId: string,
+  entitlement: UserEntitlement | undefined,
+): UserCounter[] {
   if (entitlement?.kind !== 'metered') return []
   const { resetPeriod } = entitlement.allowance
   return [{ uid, featureId, resetPeriod, periodStart: entitlement.period.start }]

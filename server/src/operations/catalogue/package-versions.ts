@@ -53,7 +53,7 @@ export async function packageVersions(
   const history = await packageHistory(call.service.pool, appId, packageId)
   const published = history.filter((e) => e.kind === 'PUBLISHED')
   const firstPublication = await firstPublishedAt(call.service.pool, appId, packageId)
-  const held = await lookingUp(call, (tx) => heldBy(tx, appId, packageId, catalogue, now))
+  const held = await lookingUp(call, (tx) => countByVersion(tx, appId, packageId, catalogue, now))
   const newest = Math.min(version, (before ?? version + 1) - 1)
   const versions = Array.from({ length: Math.max(0, Math.min(newest, most)) }, (_, i): PackageVersion => {
     const number = newest - i
@@ -73,7 +73,7 @@ export async function packageVersions(
 /** Enough that reading takes longer than deciding. */
 const BATCH_SIZE = 5_000
 
-async function heldBy(
+async function countByVersion(
   tx: Tx,
   appId: string,
   packageId: string,

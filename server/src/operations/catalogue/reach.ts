@@ -13,13 +13,13 @@ import {
 import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import {
-  type Counter,
   heldAt,
   holders,
   liveSubscribers,
-  type Person,
   peopleOf,
   type Subscriber,
+  type UserContact,
+  type UserCounter,
   usedOf,
 } from '../../store/subscriptions/subscribers.ts'
 import type { Call } from '../call/call.ts'
@@ -44,7 +44,7 @@ export interface Reaching {
 /** The effect on a feature for one user. */
 type FeatureTouch = AccessChanged & { featureId: string }
 
-export type Touch = Person & FeatureTouch
+export type Touch = UserContact & FeatureTouch
 
 /**
  * Number of users who gain or lose access to at least one feature, and of those who can use it, how many get more or
@@ -262,7 +262,7 @@ interface Used {
 
 /** The usage before and after each change. */
 export async function usedBy(db: HomeDb, appId: string, changes: readonly Change[]): Promise<Used[]> {
-  const counters: Counter[] = []
+  const counters: UserCounter[] = []
   const indexes = changes.map(({ uid, change: { featureId, before, after } }) => {
     const indexOf = (counter: ReturnType<typeof counterOf>) =>
       counter && counters.push({ uid, featureId, ...counter }) - 1

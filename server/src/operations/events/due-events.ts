@@ -16,7 +16,7 @@ interface Reached {
   entitles: boolean
 }
 
-/** The events of moments that were reached. Of a subscription or user that is gone by now, there is none. */
+/** The events whose time has come. A deleted subscription or user has none. */
 export async function dueEvents(
   tx: Tx,
   rows: readonly DueRow[],

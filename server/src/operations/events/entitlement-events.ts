@@ -6,7 +6,7 @@ import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 
 /**
  * The event `entitlements.changed` of these users, as they are now. It is composed when it is published, so an event with a
- * higher sequence has the later state, whatever caused it.
+ * higher sequence has the later state.
  */
 export async function entitlementEvents(
   tx: Tx,

@@ -43,7 +43,7 @@ export async function events(call: Call, query: EventQuery): Promise<EventPage> 
   const types = checkTypes(query.types)
   const { pool } = call.service
   await momentOf(call)
-  // First, so that everything up to its end is visible to what is read next.
+  // First, so that the next statement sees everything up to the end of the log.
   const ends = await logEnds(pool, call.appId)
   const after = startOf(query.after, ends)
   const filter = await filterOf(pool, call.appId, types, query.userId)

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { eventData, type NewEvent } from '../../domain/event.ts'
 
-/** The event of a package, with what the package grants. It has that of the moment of its publication in the log. */
+/** The event of a package, with the grants of the package at the time when the event is published in the log. */
 export function packageObject(event: NewEvent, catalogue: Catalogue): NewEvent {
   const { object, previous } = event.data
   const found = catalogue.packages.get(String(object.id))

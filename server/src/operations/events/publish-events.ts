@@ -24,7 +24,7 @@ import { dueEvents } from './due-events.ts'
 import { entitlementEvents } from './entitlement-events.ts'
 import { packageObject } from './package-object.ts'
 
-/** What one publication added to the log: the sequences `from` to `to`. */
+/** The events of one publication: the sequences `from` to `to`. */
 interface Published {
   from: number
   to: number
@@ -32,7 +32,7 @@ interface Published {
 }
 
 interface Publishing {
-  /** Called in the transaction of the publication, with what it adds. */
+  /** Called in the transaction of the publication, with the new events. */
   onPublished?: (tx: Tx, published: Published) => Promise<void>
   /** rows of the outbox per publication */
   most?: number
@@ -95,7 +95,7 @@ interface AppNow {
   now: number
 }
 
-/** The rows of one publication, and what follows from them. */
+/** The rows of one publication, and their events. */
 class Publication {
   readonly #tx: Tx
   readonly #rows: readonly OutboxRow[]
@@ -184,7 +184,7 @@ class Publication {
     if (uid !== null) addTo(this.#entitled, appId, uid)
   }
 
-  /** Packages with what they grant now. */
+  /** Packages with their current grants. */
   #withGrants(events: readonly NewEvent[]): NewEvent[] {
     return events.map((event) => {
       if (event.type !== 'package.published' && event.type !== 'package.archived') return event
@@ -192,7 +192,7 @@ class Publication {
     })
   }
 
-  /** Subscribers have other entitlements after a publication or migration, unless it is for new ones only. */
+  /** Entitlements of subscribers change with a publication or migration, unless it is for new subscribers only. */
   async #beginFanout({ appId, after }: OutboxRow): Promise<void> {
     if (after?.reach === 'NEW_ONLY' || typeof after?.packageId !== 'string') return
     await insertFanout(this.#tx, appId, { packageId: after.packageId, after: 0 })

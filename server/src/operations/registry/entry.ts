@@ -3,7 +3,7 @@ import type { Role } from '../../domain/role.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import type { SubjectKind } from '../../store/audit/snapshots.ts'
 
-type Access = {
+type Callers = {
   /** Part of the dashboard's API. FILE: a file that the dashboard uploads or downloads at its own path. */
   dashboard?: true | 'FILE'
   /** The lowest role that may run it in the dashboard or its GraphiQL. VISITOR: no sign-in needed. */
@@ -22,26 +22,26 @@ interface NotForKeys {
   scope?: never
 }
 
-export type QueryEntry = Access & {
+export type QueryEntry = Callers & {
   /** A list or figure that reads much of the database. It may run on a replica, so it must not write. */
   replica?: true
 }
 
-export type MutationEntry = Access & {
+export type MutationEntry = Callers & {
   /** An archived app refuses it, because it gives a user something new or changes what is on offer. */
   archived?: 'REFUSED'
   /** It hashes a password, which is expensive. A document may contain one such mutation. */
   password?: true
-} & (Audited | Unaudited)
+} & (AuditedOperation | UnauditedOperation)
 
-interface Audited {
+interface AuditedOperation {
   subject: AuditSubject
   sentence: AuditSentence
   /** Calls with an API key leave no entry. */
   auditedFor?: 'MEMBERS'
 }
 
-interface Unaudited {
+interface UnauditedOperation {
   subject: null
   /** For an operation that writes its audit entry itself, because nobody is signed in. */
   sentence?: AuditSentence

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { AdminMutation, AdminQuery } from './registry.ts'
 
-/** The errors of each operation of the Admin API, besides those that every operation may answer with. */
+/** The errors of each operation of the Admin API, without the errors that every operation can return. */
 export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly ErrorCode[]>> = {
   canUseFeature: [],
   canUseFeatures: [],

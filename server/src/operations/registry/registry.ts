@@ -56,7 +56,7 @@ export type DashboardQuery = NamesWith<typeof queries, { dashboard: true }>
 export type DashboardMutation = NamesWith<typeof mutations, { dashboard: true }>
 export type DashboardFile = NamesWith<typeof mutations, { dashboard: 'FILE' }>
 
-/** What each operation of the Admin API requires of an API key. */
+/** The scope that each operation of the Admin API requires of an API key. */
 export const REQUIRED_SCOPES = Object.fromEntries(
   Object.entries({ ...queries, ...mutations }).flatMap(([name, entry]) =>
     'scope' in entry ? [[name, entry.scope]] : [],

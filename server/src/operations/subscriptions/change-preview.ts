@@ -9,7 +9,7 @@ import { accessChange } from '../../domain/publish-impact.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import { type Holder, type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
-import type { Counter } from '../../store/subscriptions/subscribers.ts'
+import type { UserCounter } from '../../store/subscriptions/subscribers.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
@@ -17,14 +17,14 @@ import { usedBy } from '../catalogue/reach.ts'
 import { type PlannedChange, type Situation, successorOf } from './plan-change.ts'
 
 /** The effect of a change on the next use of a feature. */
-export interface FeatureChange {
+export interface FeatureAccessChange {
   featureId: string
   name: string
   before: Access
   after: Access
 }
 
-/** What a user is granted of a feature. */
+/** A user's grant of a feature. */
 interface Limit {
   /** null: unlimited, or a binary feature */
   budget: number | null
@@ -49,14 +49,14 @@ export interface LimitChange {
 export interface FeatureChanges {
   /** all features that the user has before the change or after it */
   limits: LimitChange[]
-  gains: FeatureChange[]
-  loses: FeatureChange[]
+  gains: FeatureAccessChange[]
+  loses: FeatureAccessChange[]
   /** features with more or less overage */
-  moreOverage: FeatureChange[]
-  lessOverage: FeatureChange[]
+  moreOverage: FeatureAccessChange[]
+  lessOverage: FeatureAccessChange[]
 }
 
-export interface ChangeQuote {
+export interface PreviewedCost {
   /** minor units; null: neither plan has a recurring price, or they have no currency in common */
   credit: number | null
   charge: number | null
@@ -140,7 +140,7 @@ function holders(
 }
 
 /** Reads counters, in order. */
-type ReadUsage = (counters: readonly Counter[]) => Promise<number[]>
+type ReadUsage = (counters: readonly UserCounter[]) => Promise<number[]>
 
 /** Rejects a lower quantity that allows less than is in use. */
 export async function checkInUse(
@@ -175,7 +175,7 @@ export async function quoteFor(
   appId: string,
   change: PlannedChange,
   now: number,
-): Promise<ChangeQuote> {
+): Promise<PreviewedCost> {
   const { paid, base, from, to, quantity, when } = change
   if (paid?.change) {
     const { provider, ref, change: priceChange } = paid

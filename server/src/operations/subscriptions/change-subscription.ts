@@ -4,7 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import type { UserTx } from '../../store/connection/places.ts'
-import { type Counter, usedOf } from '../../store/subscriptions/subscribers.ts'
+import { type UserCounter, usedOf } from '../../store/subscriptions/subscribers.ts'
 import {
   cancelNow,
   endAt,
@@ -25,10 +25,10 @@ import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { requireSubscription, requireUser } from '../call/require.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import {
-  type ChangeQuote,
   checkInUse,
   type FeatureChanges,
   featureChanges,
+  type PreviewedCost,
   quoteFor,
 } from './change-preview.ts'
 import {
@@ -44,7 +44,7 @@ import {
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /** The result of a change or of its preview. */
-export interface SubscriptionChange extends ChangeQuote, FeatureChanges {
+export interface SubscriptionChange extends PreviewedCost, FeatureChanges {
   at: number
   now: boolean
   from: Package
@@ -162,7 +162,7 @@ async function changeHere(
     { ...input, when: input.when === 'BEST' && paid ? when : input.when },
     paid,
   )
-  const used = (counters: readonly Counter[]) =>
+  const used = (counters: readonly UserCounter[]) =>
     change.when === 'NOW' ? holdCounters(tx, appId, counters) : usedOf(tx, appId, counters)
   if (!paid) await checkInUse(user, situation, change, used)
   const { base, at } = change

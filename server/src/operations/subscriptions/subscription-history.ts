@@ -23,14 +23,14 @@ export interface HistoryLine {
   at: number
   kind: HistoryKind
   parts: Sentence
-  /** who did it; null: nobody, or unknown */
+  /** actor; null: none or unknown */
   by: SentencePart | null
 }
 
 /** Newest audit entries that are read, about the subscription and its user. */
 const MOST_ENTRIES = 200
 
-/** What happened to a subscription and what is scheduled, newest first. */
+/** Past and scheduled events of a subscription, newest first. */
 export async function subscriptionHistory(call: Call, id: string): Promise<HistoryLine[]> {
   const { service, appId } = call
   const { pool } = service
@@ -71,7 +71,7 @@ function actorOf(entry: DescribedEntry | undefined): SentencePart | null {
   return entry.actorKind === 'PROVIDER' ? named(providerName(entry.memberEmail), null) : entry.by
 }
 
-/** What an entry shows of one subscription. */
+/** The states of one subscription in an entry. */
 function auditedOf({ at, subjectKind, before, after }: DescribedEntry, id: string): Audited {
   const own = subjectKind === 'subscription'
   const of = (shown: JsonObject | null): Snapshot | null => {

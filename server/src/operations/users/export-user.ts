@@ -132,7 +132,7 @@ export async function exportUser(
   if (!user || !profile) throw userNotFound(id)
   const person = await db.places.of(appId, id, (users) => personOf(users, appId, user))
   const exported: JsonObject = { user: readable(profile) }
-  let [part, key] = cursorOf(after)
+  let [part, key] = parseCursor(after)
   let left = MAX_EXPORTED_ROWS
   for (; part < PARTS.length && left > 0; part++, key = '') {
     const { name, read } = PARTS[part] as Part
@@ -158,7 +158,7 @@ function readable(row: JsonObject): Json {
 const cursorText = (part: number, key: string): string =>
   Buffer.from(JSON.stringify([part, key])).toString('base64url')
 
-function cursorOf(after: string | null | undefined): [part: number, key: string] {
+function parseCursor(after: string | null | undefined): [part: number, key: string] {
   if (after === null || after === undefined) return [0, '']
   try {
     const [part, key] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]

@@ -68,7 +68,7 @@ async function pageOfUsers(
   checkText('search', text)
   const byPart = text.split(' ').some((word) => word.length >= SHORTEST_PART) ? MAX_USERS_BY_PART : 0
   const rows: UserMatch[] = []
-  let at = cursorOf(after)
+  let at = parseCursor(after)
   let more = true
   // A user may match in several ways and is then found once for each. The second query skips such repeats, so that a
   // page does not consist of them only.
@@ -101,7 +101,7 @@ const isText = (key: unknown): key is string => typeof key === 'string' && isSto
 const cursorText = ({ by, key, uid }: SearchCursor): string =>
   Buffer.from(JSON.stringify([by, key, uid])).toString('base64url')
 
-function cursorOf(after: string | null | undefined): SearchCursor | null {
+function parseCursor(after: string | null | undefined): SearchCursor | null {
   if (after === null || after === undefined) return null
   try {
     const [by, key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]

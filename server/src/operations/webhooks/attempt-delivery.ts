@@ -1,6 +1,6 @@
 import { deliveryOutcome, withAttempt } from '../../domain/delivery-outcome.ts'
 import { retryAfterOf } from '../../domain/webhook-retry.ts'
-import type { ClaimedDelivery, Outcome } from '../../store/webhooks/claim-deliveries.ts'
+import type { AttemptOutcome, ClaimedDelivery } from '../../store/webhooks/claim-deliveries.ts'
 import type { WebhookSender } from '../../webhooks/send-webhook.ts'
 import { signatureHeaders } from '../../webhooks/signature.ts'
 import type { Service } from '../call/service.ts'
@@ -8,10 +8,10 @@ import { openSecret } from './endpoint-secrets.ts'
 import { eventBody } from './event-body.ts'
 
 /** A finished attempt. */
-export interface Finished extends Outcome {
+export interface Finished extends AttemptOutcome {
   /** The receiver answered 410 Gone. */
   gone: boolean
-  /** Whether there was a response, whatever its status. */
+  /** Whether there was a response, of any status. */
   answered: boolean
 }
 

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { MAX_DELIVERIES_PER_ENDPOINT, WEBHOOK_TIMEOUT_MS } from '../../domain/limits.ts'
 import { lookUpKeys, transaction } from '../../store/connection/database.ts'
 import {
+  type AttemptOutcome,
   type ClaimedDelivery,
   claimDeliveries,
-  type Outcome,
   releaseDeliveries,
 } from '../../store/webhooks/claim-deliveries.ts'
 import { deliveryBacklog } from '../../store/webhooks/deliveries.ts'
@@ -18,7 +18,7 @@ import { recordFinished } from './record-finished.ts'
 /** How soon a due delivery is noticed at the latest. There is no notification; see operations/events. */
 const POLL_MS = 250
 const RETRY_MS = 1_000
-/** Twice what an attempt takes: a process that has not recorded it by then is taken for dead. */
+/** Twice the maximum duration of an attempt: a process that has not recorded it by then is considered dead. */
 const LEASE_SECONDS = (2 * WEBHOOK_TIMEOUT_MS) / 1000
 /** Attempts recorded in one statement. */
 const MAX_RECORDED = 200
@@ -28,7 +28,7 @@ const MEASURE_MS = 10_000
 const MAX_MEASURED = 100_000
 
 type Deps = Pick<Service, 'pool' | 'webhooks' | 'clock' | 'monotonic' | 'metrics' | 'log'>
-type Claimed = Pick<Outcome, 'appId' | 'endpointId' | 'seq' | 'lease'>
+type Claimed = Pick<AttemptOutcome, 'appId' | 'endpointId' | 'seq' | 'lease'>
 
 /**
  * Delivers events to webhook endpoints until it is stopped. Every process does. A delivery is claimed under a lease and
@@ -73,7 +73,7 @@ export class Deliverer {
     await transaction(pool, (tx) => releaseDeliveries(tx, this.#unattempted)).catch((error) =>
       log.warn(
         { err: error },
-        'webhook deliveries could not be given back; they are due again when their lease ends',
+        'webhook deliveries could not be released; they become due when their lease ends',
       ),
     )
   }
@@ -159,7 +159,7 @@ export class Deliverer {
           await recordFinished({ ...service, log }, batch)
         } catch (error) {
           log.warn({ err: error }, 'the outcomes of webhook deliveries could not be recorded; retrying')
-          // Beyond its lease, a delivery is attempted again by whoever claims it.
+          // After the lease, another process may claim and attempt the delivery.
           this.#finished.unshift(...batch.filter(({ until }) => monotonic() < until))
           if (this.#stopping.signal.aborted) return
           await delay(RETRY_MS)

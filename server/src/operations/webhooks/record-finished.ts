@@ -12,7 +12,7 @@ import { type DisabledReason, disableEndpoint, lockEndpoint } from '../../store/
 import type { Service } from '../call/service.ts'
 import type { Finished } from './attempt-delivery.ts'
 
-/** Records finished attempts. Disables endpoints that are gone, and those that have failed for days. */
+/** Records finished attempts. Disables endpoints that answered 410 Gone or have failed for days. */
 export async function recordFinished(
   { pool, log }: Pick<Service, 'pool' | 'log'>,
   finished: readonly Finished[],

@@ -42,7 +42,7 @@ export async function insertApiKey(
   )
 }
 
-/** What an owner may change of a key. */
+/** The fields of a key that an owner may change. */
 export async function changeApiKey(
   db: HomeDb,
   appId: string,
@@ -150,7 +150,7 @@ export async function hasApiKeys(db: HomeDb, appId: string): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Gives the key with this id a new secret, which may do everything, whatever became of the one before. */
+/** Gives the key with this id a new secret with all scopes, even if the key was revoked or has expired. */
 export async function replaceApiKey(db: HomeDb, appId: string, key: NewApiKey): Promise<void> {
   await db.query(
     `insert into api_key (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)

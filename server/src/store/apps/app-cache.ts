@@ -32,7 +32,7 @@ export interface KeyHolder {
   keyHash: string
   /** as last read */
   scope: ApiKeyScope
-  /** what the operation requires of the key; ANY until the operation is known */
+  /** required scope of the operation; ANY until the operation is known */
   required: RequiredScope
 }
 

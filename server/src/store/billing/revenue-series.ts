@@ -56,7 +56,7 @@ export interface DayOfMoney extends Money {
   amount: number
 }
 
-/** What was paid, by provider, currency and day. */
+/** Paid amounts, by provider, currency and day. */
 export async function paidPerDay(
   db: HomeDb,
   appId: string,
@@ -70,7 +70,7 @@ export async function paidPerDay(
   return rows
 }
 
-/** What was refunded or withdrawn by a dispute, by provider, currency and day. */
+/** Amounts refunded or withdrawn by a dispute, by provider, currency and day. */
 export async function refundedPerDay(
   db: HomeDb,
   appId: string,
@@ -119,7 +119,7 @@ export async function movementsPerDay(
 }
 
 /** Subscriptions that were live at a moment. */
-export async function liveAt(db: HomeDb, appId: string, at: number): Promise<number> {
+export async function countLiveAt(db: HomeDb, appId: string, at: number): Promise<number> {
   const { live } = await db.places.each(
     rowOf<{ live: number }>({
       text: `select count(*) as live from subscription s where s.app_id = $1 and s.started_at < $2

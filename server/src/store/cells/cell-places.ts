@@ -1,6 +1,6 @@
 import { type Pool, type Tx, transaction } from '../connection/database.ts'
 import type { Merge } from '../connection/merge-answers.ts'
-import type { Admission, PlaceLayout, PlacesFactory, PoolPlaces, UserDb } from '../connection/places.ts'
+import type { PlaceLayout, PlacesFactory, PoolPlaces, ServerSlot, UserDb } from '../connection/places.ts'
 import { CellSession } from './cell-session.ts'
 import { type Cells, metOtherCells } from './cells.ts'
 import { ServerBusy, ServerSlots } from './server-slots.ts'
@@ -59,7 +59,7 @@ class CellPool implements PoolPlaces {
     if (!this.#cells.isAsIn(layout)) await this.#cells.read(this.#pool)
   }
 
-  async admission(error: unknown): Promise<Admission | null> {
+  async admission(error: unknown): Promise<ServerSlot | null> {
     return error instanceof ServerBusy ? error.waitForSlot() : null
   }
 

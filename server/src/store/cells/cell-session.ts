@@ -4,10 +4,10 @@ import type { Tx } from '../connection/database.ts'
 import { awaitCommits, commitTogether } from '../connection/distributed-commits.ts'
 import type { Merge } from '../connection/merge-answers.ts'
 import type {
-  Admission,
   OwnBillingId,
   PaidBy,
   PlaceLayout,
+  ServerSlot,
   SessionPlaces,
   UserDb,
   UserTx,
@@ -41,7 +41,7 @@ export class CellSession implements SessionPlaces {
     return this.#cells.anyRemote
   }
 
-  begin(limited: boolean, admission: Admission | null): void {
+  begin(limited: boolean, admission: ServerSlot | null): void {
     this.#in = null
     this.#limited = limited
     if (admission) this.#slots.give(admission, this.#tx)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { CONNECTION_WAIT_MS } from '../../domain/limits.ts'
-import type { Admission } from '../connection/places.ts'
+import type { ServerSlot } from '../connection/places.ts'
 import { ServerBusy, ServerSlots } from './server-slots.ts'
 
 /** Why there is no slot; null: there was one. */
@@ -52,7 +52,7 @@ describe('slots on other servers', () => {
       const slots = new ServerSlots(4)
       const holders = [{}, {}]
       for (const holder of holders) slots.take(holder, 'c1')
-      const granted: Admission[] = []
+      const granted: ServerSlot[] = []
       for (const schema of ['c1', 'c1', 'c2'])
         void busy(slots, {}, schema)
           ?.waitForSlot()
@@ -62,7 +62,7 @@ describe('slots on other servers', () => {
       expect(granted).toHaveLength(1)
       expect(busy(slots, {}, 'c1')).toBeInstanceOf(ServerBusy)
       const tx = {}
-      slots.give(granted[0] as Admission, tx)
+      slots.give(granted[0] as ServerSlot, tx)
       expect(busy(slots, {}, 'c1')).toBeInstanceOf(ServerBusy)
       slots.release(tx)
       slots.release(holders[1] as object)
@@ -92,7 +92,7 @@ describe('slots on other servers', () => {
     slots.take(first as object, 'c1')
     const order: number[] = []
     const waits = others.map(async (tx, i) => {
-      const place = (await busy(slots, tx, 'c1')?.waitForSlot()) as Admission
+      const place = (await busy(slots, tx, 'c1')?.waitForSlot()) as ServerSlot
       slots.give(place, tx)
       expect(busy(slots, tx, 'c1')).toBeNull()
       order.push(i)

@@ -1,6 +1,6 @@
 import { unavailable } from '../../domain/errors.ts'
 import { CONNECTION_WAIT_MS } from '../../domain/limits.ts'
-import type { Admission } from '../connection/places.ts'
+import type { ServerSlot } from '../connection/places.ts'
 
 // A transaction on another server holds a connection to this one, for as long as that server takes to answer. The number
 // of such transactions of a pool is limited, so that a server that hangs leaves connections for everybody else. Others
@@ -8,9 +8,9 @@ import type { Admission } from '../connection/places.ts'
 
 /** That server has as many transactions as it may. */
 export class ServerBusy extends Error {
-  readonly waitForSlot: () => Promise<Admission>
+  readonly waitForSlot: () => Promise<ServerSlot>
 
-  constructor(waitForSlot: () => Promise<Admission>) {
+  constructor(waitForSlot: () => Promise<ServerSlot>) {
     super('the server has as many transactions as it may')
     this.waitForSlot = waitForSlot
   }
@@ -40,7 +40,7 @@ export class ServerSlots {
   }
 
   /** A transaction begins with the slot it has waited for. */
-  give(admission: Admission, tx: object): void {
+  give(admission: ServerSlot, tx: object): void {
     const schemas = this.#taken.get(admission)
     this.#taken.delete(admission)
     if (schemas) this.#taken.set(tx, schemas)
@@ -62,7 +62,7 @@ export class ServerSlots {
     this.#taken.set(holder, (this.#taken.get(holder) ?? new Set()).add(schema))
   }
 
-  #wait(schema: string): Promise<Admission> {
+  #wait(schema: string): Promise<ServerSlot> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(late)
@@ -76,7 +76,7 @@ export class ServerSlots {
         schema,
         grant: () => {
           end()
-          const admission: Admission = { release: () => this.release(admission) }
+          const admission: ServerSlot = { release: () => this.release(admission) }
           this.#note(admission, schema)
           resolve(admission)
         },

@@ -9,10 +9,10 @@ import {
   STATEMENT_TIMEOUT_MS,
 } from '../../domain/limits.ts'
 import {
-  type Admission,
   ONE_PLACE,
   type PlacesFactory,
   type PoolPlaces,
+  type ServerSlot,
   type SessionPlaces,
 } from './places.ts'
 import type { Primary } from './primary.ts'
@@ -153,7 +153,7 @@ export async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null = null,
 ): Promise<T> {
-  let admission: Admission | null = null
+  let admission: ServerSlot | null = null
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptTransaction(pool, work, deadline, admission)
@@ -177,7 +177,7 @@ async function attemptTransaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null,
-  admission: Admission | null,
+  admission: ServerSlot | null,
 ): Promise<T> {
   const tx = await pool.connect().catch((error: unknown) => {
     admission?.release()

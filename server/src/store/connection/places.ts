@@ -91,20 +91,20 @@ export interface SessionPlaces extends UserPlaces {
   ): Promise<Result[]>
 
   /** `limited`: the transaction is retried if it has to wait for admission to another server */
-  begin(limited: boolean, admission: Admission | null): void
+  begin(limited: boolean, admission: ServerSlot | null): void
   end(): void
 }
 
 /** Of a pool: decides whether a failed transaction may succeed when retried. */
 export interface PoolPlaces extends UserPlaces {
   /** Waits for admission to a server that had too many transactions. Null: the error has another cause. */
-  admission(error: unknown): Promise<Admission | null>
+  admission(error: unknown): Promise<ServerSlot | null>
   /** Whether the error may be caused by an outdated layout, which has been refreshed. */
   refreshed(error: unknown): Promise<boolean>
 }
 
 /** The right to one more transaction on another server. */
-export interface Admission {
+export interface ServerSlot {
   release(): void
 }
 

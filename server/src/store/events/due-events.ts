@@ -5,7 +5,7 @@ import type { HomeDb } from '../connection/places.ts'
 // What time alone brings. Triggers plan it when the row is written, so nothing is searched for: see plan_event in
 // migrations/003-events.sql.
 
-/** Of apps with real time, and of those with a test clock. */
+/** Of apps with real time, and of apps with a test clock. */
 const REAL = `select d.ctid from event_due d join app a on a.id = d.app_id
   where d.due_at <= statement_timestamp() and a.test_clock is null and a.deleting_since is null`
 const TESTED = `select d.ctid from app a cross join lateral (
@@ -37,7 +37,7 @@ export async function isAnythingToPublish(db: HomeDb): Promise<boolean> {
   return rows[0]?.any === true
 }
 
-/** Plans that these users are told of their entitlements at these times. */
+/** Schedules an event with the entitlements of these users at these times. */
 export async function planEntitlements(
   db: HomeDb,
   appId: string,

@@ -23,7 +23,7 @@ export async function beginPublishing(tx: Tx): Promise<PublisherPosition | null>
     `select pg_try_advisory_xact_lock(hashtext('tollgate events')) as locked`,
   )
   if (locked[0]?.locked !== true) return null
-  // A statement of its own: it sees what the previous publisher has committed.
+  // A separate statement, so that it sees the commits of the previous publisher.
   const { rows } = await tx.query<PublisherPosition>(
     `select last, (extract(epoch from clock_timestamp()) * 1000)::bigint as now from event_position`,
   )
@@ -55,7 +55,7 @@ export async function insertEvents(tx: Tx, events: readonly Sequenced[]): Promis
   )
 }
 
-/** Publishes events of the outbox as they are. */
+/** Publishes events of the outbox unchanged. */
 export async function copyFromOutbox(
   tx: Tx,
   events: readonly { id: number; sequence: number }[],
@@ -99,7 +99,7 @@ export interface LogEnds {
   firstDay: number
 }
 
-/** Read before the events: whatever was published up to `last` is then visible. */
+/** Read before the events, so that all events up to `last` are visible. */
 export async function logEnds(db: HomeDb, id: string): Promise<LogEnds> {
   const { rows } = await db.query<LogEnds>({
     name: 'event-log-ends',

@@ -24,7 +24,7 @@ interface Row {
 export type OutboxRow = Row &
   (
     | Pick<Change, 'kind' | 'operation'>
-    /** an event as it is to be published; its data stays in the database */
+    /** an event to publish; its data stays in the database */
     | { kind: 'EVENT'; operation: EventType }
     /** a time that was reached */
     | { kind: 'DUE'; operation: EventType | 'subscription.started' }
@@ -34,7 +34,7 @@ export type OutboxRow = Row &
     | { kind: 'FANOUT'; operation: 'USERS' }
   )
 
-/** Writes events that no trigger derives, in the transaction of what they report. */
+/** Writes events that no trigger derives, in the transaction of their cause. */
 export async function emit(
   db: HomeDb,
   events: readonly (Pick<NewEvent, 'appId' | 'type' | 'at' | 'userUid' | 'userId'> & {
@@ -104,10 +104,10 @@ export async function readOutbox(db: HomeDb, limit: number): Promise<OutboxRow[]
   return rows
 }
 
-/** How far apart the rows of one transaction are looked for: those of one change of one user stand next to each other. */
+/** Distance within which rows of one transaction are searched: rows of one change of one user are adjacent. */
 const TOGETHER = 100
 
-/** What is not published yet of a deleted user is not published, apart from the deletion. */
+/** Unpublished events of a deleted user are dropped, except the deletion. */
 export async function eraseFromOutbox(db: HomeDb, appId: string, uid: number): Promise<void> {
   await db.query(
     `delete from event_outbox where app_id = $1 and user_uid = $2 and not (kind = 'USER' and type = 'DELETE')`,

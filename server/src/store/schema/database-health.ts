@@ -20,7 +20,7 @@ export interface DatabaseHealth {
   tls: boolean
 }
 
-/** Reads what `tollgate doctor` judges. It changes nothing. */
+/** Reads the facts that `tollgate doctor` checks. It changes nothing. */
 export async function databaseHealth(db: HomeDb): Promise<DatabaseHealth> {
   const { rows } = await db.query<DatabaseHealth>(
     `select current_setting('server_version') as version,

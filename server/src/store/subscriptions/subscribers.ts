@@ -87,7 +87,7 @@ export async function countLive(
   )
 }
 
-export interface Person {
+export interface UserContact {
   userId: string
   name: string | null
   email: string | null
@@ -98,8 +98,8 @@ export async function peopleOf(
   db: HomeDb,
   appId: string,
   uids: readonly number[],
-): Promise<Map<number, Person>> {
-  const find = rowsOf<Person & { uid: number }>({
+): Promise<Map<number, UserContact>> {
+  const find = rowsOf<UserContact & { uid: number }>({
     text: `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
     values: [appId, numberArray(uids, (uid) => uid)],
   })
@@ -107,11 +107,11 @@ export async function peopleOf(
 }
 
 /** Current and planned subscriptions of a user: see `heldAt`. */
-interface Holding extends Holder {
-  live: HeldSubscription[]
+interface SubscriberState extends Holder {
+  live: SubscriberPackage[]
 }
 
-interface HeldSubscription extends LiveSubscription {
+interface SubscriberPackage extends LiveSubscription {
   cancelAt: number | null
   /** It starts at its `startedAt`. */
   planned: boolean
@@ -124,9 +124,9 @@ export async function holders(
   uids: readonly number[],
   now: number,
   planned = false,
-): Promise<Map<number, Holding>> {
+): Promise<Map<number, SubscriberState>> {
   const values = numberArray(uids, (uid) => uid)
-  const findHeld = rowsOf<HeldSubscription & { uid: number }>({
+  const findHeld = rowsOf<SubscriberPackage & { uid: number }>({
     text: `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
        quantity, package_version as "version", version_as_of as "versionAsOf", cancel_at as "cancelAt",
        follows is not null as planned
@@ -143,20 +143,20 @@ export async function holders(
   const overridden = await db.places.each(findOverrides, allRows())
   const overrides = new Map(overridden.map((row) => [row.uid, row.overrides]))
   const held = new Map(
-    uids.map((uid) => [uid, { live: [] as HeldSubscription[], overrides: overrides.get(uid) ?? null }]),
+    uids.map((uid) => [uid, { live: [] as SubscriberPackage[], overrides: overrides.get(uid) ?? null }]),
   )
   for (const { uid, ...subscription } of rows) held.get(uid)?.live.push(subscription)
   return held
 }
 
 /** Those that are live at that time. */
-export function heldAt({ live, overrides }: Holding, at: number): Holder {
-  const isLive = (s: HeldSubscription) =>
+export function heldAt({ live, overrides }: SubscriberState, at: number): Holder {
+  const isLive = (s: SubscriberPackage) =>
     !(s.planned && s.startedAt > at) && (s.cancelAt === null || s.cancelAt > at)
   return { live: live.filter(isLive), overrides }
 }
 
-export interface Counter {
+export interface UserCounter {
   uid: number
   featureId: string
   resetPeriod: ResetPeriod
@@ -164,7 +164,7 @@ export interface Counter {
 }
 
 /** The values of these counters, in order; 0 where there is none. */
-export async function usedOf(db: HomeDb, appId: string, counters: readonly Counter[]): Promise<number[]> {
+export async function usedOf(db: HomeDb, appId: string, counters: readonly UserCounter[]): Promise<number[]> {
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
   // Joined by a column, not by the parameter, so that the planner always uses the whole key.

@@ -27,7 +27,7 @@ export interface UserRef {
   readonly version: string
 }
 
-/** What a decision was based on, apart from the counter. */
+/** The basis of a decision, apart from the counter. */
 export interface Basis {
   /** the app's version */
   version: number
@@ -44,7 +44,7 @@ export interface CounterMove {
   ref: CounterRef
   /** null: on another server, where it is not compared */
   basis: Basis | null
-  /** It was decided from memory, so it is made only if its basis still holds. */
+  /** Decided from memory, so it is written only if its basis still holds. */
   recalled: boolean
   from: number | null
   to: number

@@ -17,7 +17,7 @@ export interface ClaimedDelivery {
   secret: Buffer
   /** null: there is none, or it no longer signs */
   previousSecret: Buffer | null
-  /** of the event; null for a test event and for one that is no longer kept */
+  /** of the event; null for a test event and for a deleted event */
   eventAt: number | null
   userId: string | null
   data: unknown
@@ -85,7 +85,7 @@ export async function claimDeliveries(tx: Tx, claim: Claim): Promise<ClaimedDeli
 }
 
 /** The outcome of an attempt at a claimed delivery. */
-export interface Outcome {
+export interface AttemptOutcome {
   appId: string
   endpointId: string
   seq: number
@@ -97,7 +97,7 @@ export interface Outcome {
 }
 
 /** Records outcomes. One whose lease has passed to another process is dropped, because that one makes the attempt again. */
-export async function recordOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
+export async function recordOutcomes(tx: Tx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   await tx.query(
     `update webhook_delivery d set state = o.state, attempts = d.attempts + 1, lease = null, log = o.log::json,
        due_at = now() + o.next_in * interval '1 second'
@@ -119,7 +119,7 @@ export async function recordOutcomes(tx: Tx, outcomes: readonly Outcome[]): Prom
 /** Gives claimed deliveries back that were not attempted. They are due at once. */
 export async function releaseDeliveries(
   tx: Tx,
-  claimed: readonly Pick<Outcome, 'appId' | 'endpointId' | 'seq' | 'lease'>[],
+  claimed: readonly Pick<AttemptOutcome, 'appId' | 'endpointId' | 'seq' | 'lease'>[],
 ): Promise<void> {
   await tx.query(
     `update webhook_delivery d set lease = null, due_at = now()

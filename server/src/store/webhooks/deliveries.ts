@@ -32,7 +32,7 @@ export interface DeliveryRow {
   /** the latest attempts, oldest first */
   log: Attempt[]
   createdAt: number
-  /** of the event; all null for a test event and for one that is no longer kept */
+  /** of the event; all null for a test event and for a deleted event */
   eventAt: number | null
   userId: string | null
   data: unknown
@@ -92,7 +92,7 @@ export async function insertTestDelivery(
 
 const RESEND = `state = 'PENDING', attempts = 0, due_at = now(), lease = null`
 
-/** Queues events again, or for the first time if the endpoint was not there yet. Returns the ids of those that exist. */
+/** Queues events again, or for the first time if they are older than the endpoint. Returns the ids of existing events. */
 export async function resendDeliveries(
   db: HomeDb,
   appId: string,

@@ -75,7 +75,7 @@ export async function updateEndpoint(
   )
 }
 
-/** Deliveries that were waiting continue. What failed before no longer counts. */
+/** Pending deliveries continue. Earlier failures no longer count. */
 export async function enableEndpoint(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(
     `update webhook_endpoint set enabled = true, disabled_at = null, disabled_reason = null, failing_since = null
