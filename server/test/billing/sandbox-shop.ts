@@ -1,4 +1,4 @@
-import { newTestApp, publishPackage } from '../harness/catalogue.ts'
+import { newTestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import type { TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
@@ -19,11 +19,8 @@ export type SandboxShop = Awaited<ReturnType<typeof openSandboxShop>>
 export async function openSandboxShop(server: TestServer, options: { testClock?: boolean } = {}) {
   const app = await newTestApp(server, options)
   const { id, admin, dashboard } = app
-  await publishPackage(app, 'plan', { call: { limit: 10 } })
-  await publishPackage(app, 'pro', { call: { limit: 100 } })
-  await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
-  await publishPackage(app, 'life', { call: { limit: 7 } })
-  await admin.data('mutation { createUser(input: { id: "ann", email: "ann@example.com" }) { id } }')
+  await admin.data(CATALOGUE)
+  await dashboard.data(ON_SALE, { appId: id })
 
   const shop = {
     ...app,
@@ -145,14 +142,38 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       return notices
     },
   }
-  await shop.price('plan', { amount: 1200, currency: 'usd', interval: 'month' })
-  await shop.price('pro', { amount: 3000, currency: 'usd', interval: 'month' })
-  await shop.price('extra', { amount: 200, currency: 'usd', interval: 'month' })
-  await shop.price('life', { amount: 9900, currency: 'usd', interval: null })
-  for (const name of ['plan', 'pro', 'extra', 'life']) await shop.template(name, [name])
-  await shop.template('both', ['plan', 'extra'])
   return shop
 }
+
+const SOLD = [
+  { id: 'plan', calls: 10, price: 'amount: 1200, interval: "month"' },
+  { id: 'pro', calls: 100, price: 'amount: 3000, interval: "month"' },
+  { id: 'extra', calls: 5, price: 'amount: 200, interval: "month"' },
+  { id: 'life', calls: 7, price: 'amount: 9900, interval: null' },
+]
+
+// One request for each API: most tests open a shop of their own.
+const CATALOGUE = `mutation {
+  createFeature(input: { id: "call", name: "call", type: CONSUMABLE }) { id }
+  ${SOLD.map(
+    ({ id, calls }) => `${id}: createPackage(input: {
+      id: "${id}", name: "${id}", isAddon: ${id === 'extra'}, features: [{ id: "call", entitlement: { limit: ${calls} } }]
+    }) { id }`,
+  ).join('\n')}
+  createUser(input: { id: "ann", email: "ann@example.com" }) { id }
+}`
+
+const template = (id: string, packages: string) =>
+  `${id}_template: createBillingTemplate(appId: $appId, input: { id: "${id}", name: "${id}", packageIds: ${packages} }) { id }`
+
+const ON_SALE = `mutation ($appId: String!) {
+  ${SOLD.map(
+    ({ id, price }) => `${id}: publishPackage(appId: $appId, id: "${id}") { id }
+    ${id}_price: createPrice(appId: $appId, packageId: "${id}", input: { ${price}, currency: "usd" }) { id }
+    ${template(id, `["${id}"]`)}`,
+  ).join('\n')}
+  ${template('both', '["plan", "extra"]')}
+}`
 
 const LINK = `mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) {
   generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) {

@@ -5,7 +5,7 @@ import { tollgate } from '../harness/command-line.ts'
 import { furnish } from '../harness/furnished.ts'
 import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
 
-// The built command line against a service: the commands that use an API key.
+// The command line against a service: the commands that use an API key.
 
 let server: TestServer
 let env: Record<string, string>

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { examine } from '../../src/doctor/doctor.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { REAL_CLOCKS } from '../harness/clocks.ts'
-import { tollgate } from '../harness/command-line.ts'
+import { builtTollgate } from '../harness/command-line.ts'
 import { createDatabase, createEmptyDatabase, directly, rowsOf } from '../harness/database.ts'
 import { freePort } from '../harness/free-port.ts'
 import { MASTER_KEY_SETTINGS, startTestServer } from '../harness/server.ts'
@@ -244,12 +244,12 @@ it('a check that takes too long is a problem, and the others are not delayed', a
 describe('the command', () => {
   it('exits with 2 if something needs attention, for people and as JSON', async () => {
     const env = { PORT: port, TOLLGATE_DATA_DIR: folder, TOLLGATE_WROKERS: '2' }
-    const { code, stdout, stderr } = await tollgate(['doctor'], env)
+    const { code, stdout, stderr } = await builtTollgate(['doctor'], env)
     expect([code, stderr]).toEqual([2, ''])
     expect(stdout).toMatch(/^! Settings +TOLLGATE_WROKERS is not/m)
     expect(stdout).toMatch(/^ +→ Correct the name, or unset the variable\.$/m)
     expect(stdout).toMatch(/\n0 problems, [1-9] warnings?\.\n$/)
-    const report = await tollgate(['doctor', '--json'], env)
+    const report = await builtTollgate(['doctor', '--json'], env)
     expect(report.code).toBe(2)
     expect(JSON.parse(report.stdout)).toMatchObject({
       ok: false,

@@ -8,7 +8,7 @@ import { spawnTollgate, tollgate } from '../harness/command-line.ts'
 import { furnish } from '../harness/furnished.ts'
 import { API_KEY, createApp, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 
-// The built command line against a service: the commands that sign in to the dashboard.
+// The command line against a service: the commands that sign in to the dashboard.
 
 let server: TestServer
 let folder: string

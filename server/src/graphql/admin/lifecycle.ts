@@ -4,6 +4,7 @@ import { changeSubscription, previewChange } from '../../operations/subscription
 import { extendTrial, startTrial } from '../../operations/subscriptions/start-trial.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineChangeTypes } from '../types/change-types.ts'
+import { newTrial } from '../types/inputs.ts'
 import { type AdminContext, mutationCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
@@ -59,15 +60,7 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
             description: 'If true, allows another trial of a package the user has tried before.',
           }),
         },
-        resolve: (_, { userId, packageId, days, until, then, again }, context, info) =>
-          startTrial(mutationCall(context, info), {
-            userId,
-            packageId,
-            days: days ?? null,
-            until: until ?? null,
-            next: then ?? null,
-            again: again ?? false,
-          }),
+        resolve: (_, input, context, info) => startTrial(mutationCall(context, info), newTrial(input)),
       }),
       extendTrial: t.field({
         type: types.subscription,

@@ -7,6 +7,7 @@ import type { ChangeInput } from '../../operations/subscriptions/plan-change.ts'
 import { extendTrial, startTrial } from '../../operations/subscriptions/start-trial.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineChangeTypes } from '../types/change-types.ts'
+import { newTrial } from '../types/inputs.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import { type DashboardTypes, DECIMALS } from './types.ts'
@@ -81,15 +82,8 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
           description: 'If true, allows another trial of a package the user has tried before.',
         }),
       },
-      resolve: async (_, { appId, userId, packageId, days, until, then, again }, context) =>
-        startTrial(await inApp(appCall(context, appId)), {
-          userId,
-          packageId,
-          days: days ?? null,
-          until: until ?? null,
-          next: then ?? null,
-          again: again ?? false,
-        }),
+      resolve: async (_, { appId, ...input }, context) =>
+        startTrial(await inApp(appCall(context, appId)), newTrial(input)),
     }),
     extendTrial: t.field({
       type: types.subscription,

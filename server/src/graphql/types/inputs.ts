@@ -13,6 +13,7 @@ import { sortedThresholds } from '../../domain/usage-thresholds.ts'
 import type { User } from '../../domain/user.ts'
 import type { NewApiKey } from '../../operations/apps/api-keys.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
+import type { TrialInput } from '../../operations/subscriptions/start-trial.ts'
 import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
 // Converts GraphQL inputs to those of the operations: with defaults, and for an update only with the given fields.
@@ -173,6 +174,23 @@ export function apiKeyChange(input: ApiKeyInput): Partial<NewApiKey> {
     ...(input.expiresAt !== undefined && { expiresAt: expiryOf(input) }),
   }
 }
+
+/** The arguments of `startTrial`. */
+export const newTrial = (input: {
+  userId: string
+  packageId: string
+  days?: Maybe<number>
+  until?: Maybe<string>
+  then?: Maybe<string>
+  again?: Maybe<boolean>
+}): TrialInput => ({
+  userId: input.userId,
+  packageId: input.packageId,
+  days: input.days ?? null,
+  until: input.until ?? null,
+  next: input.then ?? null,
+  again: input.again ?? false,
+})
 
 const expiryOf = ({ expiresAt }: { expiresAt?: Maybe<string> }): number | null =>
   typeof expiresAt === 'string' ? timeOf('expiresAt', expiresAt) : null

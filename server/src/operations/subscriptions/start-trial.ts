@@ -35,7 +35,7 @@ import { type PackageSubscription, packageSubscription } from './subscriptions.t
 
 const DAY_MS = 86_400_000
 
-interface TrialInput {
+export interface TrialInput {
   userId: string
   packageId: string
   days: number | null

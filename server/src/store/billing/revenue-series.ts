@@ -1,4 +1,4 @@
-import type { RecurringChange } from '../../domain/revenue-series.ts'
+import type { Days, RecurringChange } from '../../domain/revenue-series.ts'
 import { timestamp } from '../connection/database.ts'
 import { allRows, sums } from '../connection/merge-answers.ts'
 import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
@@ -22,7 +22,7 @@ export interface Money {
 export async function recurringChanges(
   db: HomeDb,
   appId: string,
-  { from, to }: { from: number; to: number },
+  { from, to }: Days,
 ): Promise<(Money & RecurringChange)[]> {
   const { rows } = await db.query<Money & RecurringChange>(
     `with valued as (
@@ -57,28 +57,22 @@ export interface DayOfMoney extends Money {
 }
 
 /** Paid amounts, by provider, currency and day. */
-export async function paidPerDay(
-  db: HomeDb,
-  appId: string,
-  { from, to }: { from: number; to: number },
-): Promise<DayOfMoney[]> {
-  const { rows } = await db.query<DayOfMoney>(
-    `select provider, currency, ${DAY('at')} as day, sum(amount)::float8 as amount
-     from payment where app_id = $1 and state = 'PAID' and at >= $2 and at < $3 group by 1, 2, 3`,
-    [appId, timestamp(from), timestamp(to)],
-  )
-  return rows
-}
+export const paidPerDay = (db: HomeDb, appId: string, days: Days): Promise<DayOfMoney[]> =>
+  moneyPerDay(db, appId, days, `payment where state = 'PAID'`)
 
 /** Amounts refunded or withdrawn by a dispute, by provider, currency and day. */
-export async function refundedPerDay(
+export const refundedPerDay = (db: HomeDb, appId: string, days: Days): Promise<DayOfMoney[]> =>
+  moneyPerDay(db, appId, days, `${TAKEN_BACK} where amount > 0`)
+
+async function moneyPerDay(
   db: HomeDb,
   appId: string,
-  { from, to }: { from: number; to: number },
+  { from, to }: Days,
+  payments: string,
 ): Promise<DayOfMoney[]> {
   const { rows } = await db.query<DayOfMoney>(
     `select provider, currency, ${DAY('at')} as day, sum(amount)::float8 as amount
-     from ${TAKEN_BACK} where amount > 0 and at >= $2 and at < $3 group by 1, 2, 3`,
+     from ${payments} and app_id = $1 and at >= $2 and at < $3 group by 1, 2, 3`,
     [appId, timestamp(from), timestamp(to)],
   )
   return rows
@@ -91,11 +85,7 @@ export interface Movement {
 }
 
 /** Starts and ends by day, without changes of plan. */
-export async function movementsPerDay(
-  db: HomeDb,
-  appId: string,
-  { from, to }: { from: number; to: number },
-): Promise<Movement[]> {
+export async function movementsPerDay(db: HomeDb, appId: string, { from, to }: Days): Promise<Movement[]> {
   const ask = rowsOf<Movement>({
     text: `with began as materialized (
        select id, user_uid, is_addon, started_at as at from subscription s
