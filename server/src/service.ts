@@ -85,7 +85,7 @@ export async function startService(
     const activity = new Activity()
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
-    metrics.watchPool('patient', longQueries)
+    metrics.watchPool('long_queries', longQueries)
     const usage = new UsagePaths(
       { lookups, remote },
       { store: usageStore, apps, metrics, activity, monotonic },

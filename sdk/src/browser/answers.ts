@@ -75,7 +75,7 @@ export class Answers {
   listen(listener: () => void): () => void {
     // A separate function each time, so that subscribing twice and unsubscribing once works.
     const told = () => listener()
-    // From now on what was asked is asked again: until then, what nobody followed is not to be shown.
+    // From now on every question is asked again. Until then, answers that nobody subscribed to are not shown.
     for (const entry of this.#entries.values()) if (this.#isOld(entry)) entry.known = NOTHING
     this.#listeners.add(told)
     return () => this.#listeners.delete(told)

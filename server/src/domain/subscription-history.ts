@@ -110,7 +110,7 @@ export function subscriptionHistory({
     ...charges.flatMap(moneyOf),
     ...entries
       .filter(({ index }) => index !== started && index !== ended)
-      .flatMap((entry) => told(entry, entry.index)),
+      .flatMap((entry) => eventsOf(entry, entry.index)),
   ]
   return events.sort((a, b) => b.at - a.at)
 }
@@ -161,7 +161,7 @@ function moneyOf(charge: Charge): HistoryEvent[] {
 }
 
 /** The change of the subscription in an audit entry. */
-function told({ at, own, before, after }: Audited, entry: number): HistoryEvent[] {
+function eventsOf({ at, own, before, after }: Audited, entry: number): HistoryEvent[] {
   const events: HistoryEvent[] = []
   if (before && after && after.trialEndsAt !== null && before.trialEndsAt !== after.trialEndsAt)
     events.push({ kind: 'TRIAL', until: Date.parse(after.trialEndsAt), at, actor: entry })

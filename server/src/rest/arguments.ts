@@ -65,7 +65,7 @@ function firstMistake(value: unknown, type: GraphQLInputType, within: string): T
     })
     return null
   } catch (error) {
-    if (error instanceof Mistake) return error.told(within)
+    if (error instanceof Mistake) return error.toError(within)
     throw error
   }
 }
@@ -80,7 +80,7 @@ class Mistake extends Error {
     this.#error = error
   }
 
-  told(within: string): TollgateError {
+  toError(within: string): TollgateError {
     const { message, originalError } = this.#error
     const [, missing] = /^Field "(\w+)" of required type .* was not provided/s.exec(message) ?? []
     const [, unknown] = /^Field "(.*)" is not defined by type/s.exec(message) ?? []

@@ -13,8 +13,18 @@ export const argumentNames = (schema: GraphQLSchema, root: Root, name: string): 
     .getFields()
     [name]?.args.map((arg) => arg.name) ?? []
 
+const documents = new WeakMap<GraphQLSchema, Map<string, string>>()
+
 /** An operation that selects every field there is and takes every argument from a variable of the same name. */
 export function wholeOperation(schema: GraphQLSchema, root: Root, name: string): string {
+  const known = documents.get(schema) ?? new Map<string, string>()
+  documents.set(schema, known)
+  const document = known.get(`${root} ${name}`) ?? writtenOut(schema, root, name)
+  known.set(`${root} ${name}`, document)
+  return document
+}
+
+function writtenOut(schema: GraphQLSchema, root: Root, name: string): string {
   const field = rootOf(schema, root).getFields()[name]
   if (!field) throw new Error(`there is no ${root} ${name}`)
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')

@@ -74,7 +74,7 @@ function paidAtOf(session: Stripe.Checkout.Session): number | null {
   return made === null ? null : made * 1000
 }
 
-/** What was charged for a one-off payment; null: nothing was. */
+/** The charge of a one-off payment; null: none. */
 export function chargeOf({ payment_intent: payment }: Stripe.Checkout.Session): Stripe.Charge | null {
   const charge = typeof payment === 'object' ? payment?.latest_charge : null
   return typeof charge === 'object' ? (charge ?? null) : null

@@ -32,7 +32,7 @@ export interface Secrets extends FirstStart {
 /** The actor in the audit log, where members have their email address. */
 const BY_COMMAND = 'the command line'
 
-/** No check is needed: whoever can start the service has its database and settings. */
+/** Needs no check: an operator who can start the service has its database and settings. */
 export async function secretsFor(
   service: Pick<Service, 'pool' | 'keyring' | 'clock'>,
   { newKeyOf, resetOwner }: RecoveryOptions,

@@ -83,7 +83,7 @@ export const sandboxIsOn =
 
 type SealedField = 'secret key' | 'webhook secret'
 
-/** Fails without a master key: the sealing key would be stored unencrypted beside what it seals. */
+/** Fails without a master key: the sealing key would be stored unencrypted next to the sealed secrets. */
 export function sealed(
   { billing, keyring }: Pick<Service, 'billing' | 'keyring'>,
   appId: string,

@@ -42,7 +42,7 @@ export interface EntitlementQuestion {
 export interface EntitlementState {
   featureId: string
   entitlement: UserEntitlement
-  /** what it was derived from; null: no such user */
+  /** basis of the entitlements; null: no such user */
   holder: Holding | null
   catalogue: Catalogue
   used: number

@@ -98,7 +98,7 @@ async function loadOffers(tx: Tx, appId: string): Promise<void> {
   }
 }
 
-/** Removes what was loaded, except objects that others depend on. A dry run only counts. */
+/** Removes the sample, except objects that others depend on. A dry run only counts. */
 export async function removeSample(call: Call, dryRun: boolean): Promise<Sample> {
   const { service, appId } = call
   if (!dryRun) return mutate(call, (tx) => remove(tx, appId))

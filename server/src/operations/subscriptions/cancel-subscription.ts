@@ -49,7 +49,7 @@ export async function cancelSubscription(
         await lease.ask(provider, (asked) =>
           priceId === null
             ? asked.cancel(ref, atPeriodEnd ? 'period end' : 'now')
-            : // One of several on a bill lasts until what is paid ends, whatever the bill says.
+            : // One of several on a bill lasts until its paid period ends, even if the bill ends earlier.
               asked.dropPrice(ref, priceId),
         )
       }

@@ -198,7 +198,7 @@ function checkTrial(
   return base
 }
 
-/** Extends a trial and postpones what follows it. */
+/** Extends a trial and postpones its successor. */
 export async function extendTrial(call: Call, id: string, until: string): Promise<PackageSubscription> {
   const { appId } = call
   return mutateSubscription(call, id, async (tx, userUid, moment) => {

@@ -24,7 +24,7 @@ export interface Explanation extends Access {
   subscriptions: ExplainedSubscription[]
 }
 
-/** Explains an answer of `canUseFeature`: the same rules, each with what it found. */
+/** Explains an answer of `canUseFeature`: the same rules, each with its result. */
 export async function explain(
   call: Call,
   userId: string,
@@ -94,7 +94,7 @@ async function decided(
 const isAmong = (live: readonly LiveSubscription[], row: SubscriptionRow): boolean =>
   live.some((s) => s.packageId === row.packageId && s.startedAt === row.startedAt)
 
-/** Why a refund or a dispute ended it; null: neither did. Of what it paid for, the newest is ended by it. */
+/** Reason why a refund or a dispute ended it; null: neither did. A payment ends the newest subscription that it paid for. */
 function takenBackOf(
   row: SubscriptionRow,
   withheld: ReadonlyMap<string, Payment[]>,

@@ -23,7 +23,7 @@ export class FeatureCounts {
     this.#of(appId, featureId).refused += calls
   }
 
-  /** Adds what was counted apart, such as in a transaction that is now committed. */
+  /** Adds counts that were kept separately, such as those of a transaction that is now committed. */
   add(others: readonly CountedFeature[]): void {
     for (const { appId, featureId, ...counted } of others) {
       const calls = this.#of(appId, featureId)

@@ -120,7 +120,7 @@ interface Queue {
   oldestSeconds(): number
 }
 
-/** So many lanes for each of the two paths. */
+/** A number of lanes for each of the two paths. */
 class Lanes {
   readonly #held: HeldConnection[]
   readonly #readers: Batcher<EntitlementQuestion, EntitlementState>
@@ -201,7 +201,7 @@ function usageRecorder(
   )
 }
 
-/** The caller has been told that there is no answer: recording it now would be a surprise. */
+/** The caller has received a timeout: usage recorded after it would be unexpected. */
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
   caller.deadline?.passedBy(now) ?? false
 

@@ -83,7 +83,7 @@ async function recordOneByOne(
   }
 }
 
-/** Events nobody waits for any more are not written: their callers have been told that there is no answer. */
+/** Drops events whose deadline has passed: their callers have received a timeout. */
 function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
   for (const [index, { caller }] of pending.entries()) {
     if (caller.deadline?.passed) answers[index] ??= { error: tooLate() }

@@ -66,7 +66,7 @@ function checkEvent(event: KeyedUsageEvent): void {
   }
 }
 
-/** `answer` makes what is kept, and repeated for the same key. */
+/** `answer` makes the stored answer, which is repeated for the same key. */
 async function recordTogether<Answer>(
   call: Call,
   events: readonly KeyedUsageEvent[],

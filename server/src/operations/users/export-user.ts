@@ -102,7 +102,7 @@ const notices: Part['read'] = async (db, appId, person, after, limit) => {
   }))
 }
 
-/** What follows the profile, in this order. Cursors contain the index of a part, so new parts go last. */
+/** The parts after the profile, in this order. Cursors contain the index of a part, so new parts go last. */
 const PARTS: Part[] = [
   ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },

@@ -45,7 +45,7 @@ export async function actAsOwner(tx: Tx): Promise<void> {
   )
 }
 
-/** From now on it is noted who has a billing id. */
+/** From now on, users of billing ids are recorded. */
 export async function noteBillingIds(tx: Tx, home: string): Promise<void> {
   await tx.query(BILLING_IDS(home))
   await tx.query(BILLING_ID_TRIGGER(home, home))

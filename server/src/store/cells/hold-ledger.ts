@@ -24,7 +24,7 @@ export async function holdLedgers(tx: HomeDb, cells: readonly Cell[]): Promise<v
 const noteChange = (partitions: string): string =>
   `update ${partitions} set changes = changes + 1 where retiring_at is not null and retired_at is null returning block`
 
-/** Locks the rows of the list of partitions, which whoever begins or ends a retirement there updates. */
+/** Locks the rows of the list of partitions, which the start and the end of a retirement update. */
 export async function holdLedgerOf(tx: HomeDb, partitions: string): Promise<void> {
   const { rows: noted } = await tx.query<{ block: number }>(noteChange(partitions))
   const { rows: held } = await tx.query<{ block: number; retiring: boolean }>(

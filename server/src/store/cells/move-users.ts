@@ -12,7 +12,7 @@ import { holdLedgers } from './hold-ledger.ts'
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
 // none. Whoever writes in a cell holds the bucket, by a lock or by the statement that writes.
 
-/** What was counted, in the order in which it can be moved. */
+/** Tables of counted usage, in the order in which they can be moved. */
 const COUNTED = ['usage_counter', 'usage_ledger', 'ledger_base'] as const
 
 /** Which cell each bucket is in. */
@@ -75,7 +75,7 @@ export async function withBucketIndex(
   }
 }
 
-/** Moves all users of some buckets of one cell; returns how many there were. Whoever wants to write to one waits. */
+/** Moves all users of some buckets of one cell and returns their number. Writes to these users wait. */
 export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: number): Promise<number> {
   const { rows } = await tx.query<{ bucket: number } & Cell>(
     `with held as materialized (

@@ -162,7 +162,7 @@ async function workerOf(db: HomeDb, schema: string): Promise<Worker> {
   return rows[0]
 }
 
-/** Takes a cell to another worker while it is in use. Whoever writes there waits for the last moment of it. */
+/** Moves a cell to another worker while it is in use. Writes wait during the last step. */
 export async function moveCell(db: HomeDb, schema: string, to: Worker): Promise<void> {
   await db.query(`select citus_schema_move($1::regnamespace, $2::text, $3::int)`, [schema, to.host, to.port])
 }

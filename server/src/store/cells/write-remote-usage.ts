@@ -99,7 +99,7 @@ async function committedTogether(
     await work()
     await client.query('commit')
   } catch (error) {
-    // If that fails, the connection is broken, and whoever uses it next finds out.
+    // If that fails, the connection is broken, and its next use fails.
     await client.query('rollback').catch(() => {})
     throw error
   }

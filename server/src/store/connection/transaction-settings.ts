@@ -89,7 +89,7 @@ function forgetUnparsed(connection: Connection, name: string | undefined): void 
   if (name && parsedStatements[name] === undefined) connection.close({ type: 'S', name }, true)
 }
 
-/** In one packet with what follows. */
+/** In one packet with the next statement. */
 function writeBefore({ stream }: Connection): void {
   if (!stream.writable) return
   stream.cork()

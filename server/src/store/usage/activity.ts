@@ -51,7 +51,7 @@ export interface RecentUsage {
 /** Only the newest rows of an app are kept. */
 const KEPT = 200
 
-/** Of existing users, none of whom is deleted meanwhile. One who is being moved may be seen twice. */
+/** Of existing users, who are not deleted during the call. A user who is being moved may be returned twice. */
 export async function noteRecentUsage(db: HomeDb, recent: readonly RecentUsage[]): Promise<void> {
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)

@@ -2,7 +2,7 @@ import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import type { ActivityUnit } from './activity.ts'
 
-/** What was asked and recorded of one feature. */
+/** Checks and records of one feature. */
 export interface FeatureCalls {
   checks: number
   /** of the checks: those answered with no */

@@ -21,7 +21,7 @@ export interface CounterRef {
   readonly [counterRef]: true
 }
 
-/** The row of a user as it was read; only the store that returned it can tell. */
+/** The version of a user's row; only the store that returned it can interpret it. */
 export interface UserRef {
   readonly tid: string
   readonly version: string
