@@ -27,7 +27,7 @@ interface Source {
  * separately, so that other people's guesses do not lock its member out. Any other is counted by address and account,
  * by address, and by account, since many addresses may guess together.
  */
-export function sourcesOf(account: string, address: string, device: string | null): Source[] {
+export function guessSources(account: string, address: string, device: string | null): Source[] {
   if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, resetOnSuccess: true }]
   return [
     { hash: hashOf('address and account', address, account), pace: ONE, resetOnSuccess: true },

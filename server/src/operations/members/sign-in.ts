@@ -24,7 +24,7 @@ import {
 import { secretNamed } from '../../store/secrets/secrets.ts'
 import type { Deadline } from '../call/deadline.ts'
 import type { Service } from '../call/service.ts'
-import { guess, sourcesOf } from './guesses.ts'
+import { guess, guessSources } from './guesses.ts'
 import { deviceToken, isDeviceOf } from './known-device.ts'
 import { hashPassword, isCheap, isPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
@@ -61,7 +61,7 @@ export async function signIn(
   const member = await findMember(service.pool, account)
   const device = member && (await knownDevice(service, browser, member))
   // An unknown address takes as long as a wrong password and gets the same response.
-  const right = await guess(service, sourcesOf(account, browser.address, device), () =>
+  const right = await guess(service, guessSources(account, browser.address, device), () =>
     passwordWork.run(() => isPassword(password, member?.passwordHash, service.passwordCost), {
       ahead: device !== null,
     }),
