@@ -18,7 +18,7 @@ import {
 } from '../../src/domain/limits.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import type { Service } from '../../src/operations/call/service.ts'
-import { guess, sourcesOf } from '../../src/operations/members/guesses.ts'
+import { guess, guessSources } from '../../src/operations/members/guesses.ts'
 import { deviceToken, isDeviceOf } from '../../src/operations/members/known-device.ts'
 import { BoundedWork } from '../../src/operations/members/password-work.ts'
 import { openPool } from '../../src/store/connection/database.ts'
@@ -186,7 +186,7 @@ function tries(
   const isCompared = (world: World, count: number, ms: number): Promise<boolean> =>
     withPool(world, async (service) => {
       const fresh = world.fresh()
-      const wrong = (i: number) => guess(service, sourcesOf(...names(fresh, i), null), async () => false)
+      const wrong = (i: number) => guess(service, guessSources(...names(fresh, i), null), async () => false)
       for (let i = 0; i < count; i++) expect(await wrong(i)).toBe(false)
       world.turnClock(ms)
       return wrong(count).then(
