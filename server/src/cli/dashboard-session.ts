@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { StartError } from '../domain/errors.ts'
 import type { Context } from './context.ts'
-import { type Answered, askGraphql, send, serviceUrl } from './service-request.ts'
+import { askGraphql, type ServiceAnswer, send, serviceUrl } from './service-request.ts'
 
 /** Signing out must not delay the end of a command. */
 const SIGN_OUT_MS = 3_000
@@ -11,7 +11,7 @@ const PATH = '/dashboard/graphql'
 export interface DashboardSession {
   ask<T>(document: string, variables?: Record<string, unknown>): Promise<T>
   /** Uploads a file. */
-  upload(path: string, body: ReadableStream<Uint8Array>, ms: number): Promise<Answered>
+  upload(path: string, body: ReadableStream<Uint8Array>, ms: number): Promise<ServiceAnswer>
   url: string
 }
 
@@ -25,13 +25,13 @@ export async function withSession<T>(
 ): Promise<T> {
   const url = serviceUrl(context, options.url)
   const variables = await credentials(context, url)
-  const { data, headers: answered } = await askGraphql<{ signIn: { email: string } | null }>(
+  const { data, headers: received } = await askGraphql<{ signIn: { email: string } | null }>(
     context,
     { url, path: PATH },
     'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }',
     variables,
   )
-  const cookie = cookiesOf(answered)
+  const cookie = cookiesOf(received)
   if (!data.signIn || cookie === '') throw new StartError(`Signing in at ${url} did not start a session.`)
   const headers = { Cookie: cookie }
   try {

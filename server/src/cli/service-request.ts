@@ -36,14 +36,14 @@ interface Request {
 }
 
 /** An answer that has arrived in full. */
-export interface Answered {
+export interface ServiceAnswer {
   status: number
   headers: Headers
   text: string
 }
 
 /** Sends a request. Rejects with one line that says what to do if there is no answer. */
-export async function send(context: Context, request: Request): Promise<Answered> {
+export async function send(context: Context, request: Request): Promise<ServiceAnswer> {
   const { url, path, method = 'POST', headers = {}, body = null, ms = REQUEST_MS } = request
   const ended = endOf(context, new StartError(`Tollgate at ${url} did not answer within ${ms / 1000} s.`), ms)
   let response: Response | null = null
@@ -121,14 +121,14 @@ export async function askGraphql<T>(
     body: JSON.stringify({ query, variables }),
   })
   const { data } = jsonOf(url, answered)
-  if (typeof data !== 'object' || data === null) throw strange(url, answered)
+  if (typeof data !== 'object' || data === null) throw notTollgate(url, answered)
   return { data: data as T, headers: answered.headers }
 }
 
 /** The JSON body of an answer. An error in it is thrown. */
-export function jsonOf(url: string, answered: Answered): GraphqlAnswer {
+export function jsonOf(url: string, answered: ServiceAnswer): GraphqlAnswer {
   const answer = parsed(answered.text)
-  if (typeof answer !== 'object' || answer === null) throw strange(url, answered)
+  if (typeof answer !== 'object' || answer === null) throw notTollgate(url, answered)
   const { errors } = answer as GraphqlAnswer
   const [error] = errors ?? []
   if (error) throw new ServiceError(error.extensions?.code ?? 'UNKNOWN', plainText(error.message))
@@ -144,5 +144,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const strange = (url: string, { status }: Answered) =>
+const notTollgate = (url: string, { status }: ServiceAnswer) =>
   new StartError(`${url} does not answer like Tollgate (HTTP ${status}). Check TOLLGATE_URL.`)
