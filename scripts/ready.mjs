@@ -7,6 +7,18 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+const NEEDED_NODE = [20, 19]
+
+/** Exits with one line on an older Node.js, on which installing or loading would fail in many. */
+export function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1])) return
+  console.error(
+    `tollgate: Node.js ${NEEDED_NODE.join('.')} or later is required; this is ${process.versions.node}. Install a newer version from https://nodejs.org.`,
+  )
+  process.exit(1)
+}
+
 /** Runs a command in the repository, showing its output; exits if it fails. */
 export function run(command, args, env = {}) {
   const { status, error } = spawnSync(command, args, shown(env))

@@ -1,8 +1,10 @@
-// Everything from a fresh clone to a running service.
+// Everything from a fresh clone to a running service. What it imports statically runs on old versions of Node too.
 import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { build, buildDocsBeside, install, root } from './ready.mjs'
+import { build, buildDocsBeside, install, requireNode, root } from './ready.mjs'
+
+requireNode()
 
 // With options, a service may be running on these packages: they are not replaced under it.
 if (process.argv.length === 2 || !existsSync(join(root, 'node_modules/pg'))) install()

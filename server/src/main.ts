@@ -73,8 +73,8 @@ async function serve(recovery: RecoveryOptions): Promise<void> {
   try {
     service = await starting
   } catch (error) {
-    // The start was stopped, which has been logged.
-    if (givenUp.signal.aborted && error === givenUp.signal.reason) return
+    // Logged by the signal's handler, which ends the process.
+    if (isStopped(error, givenUp.signal)) return
     throw error
   }
   const { url, owner, firstStart } = service
@@ -109,13 +109,18 @@ function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortControlle
       await closeTracing(log)
       process.exit(0)
     } catch (error) {
-      if (error === givenUp.signal.reason) process.exit(0)
+      if (isStopped(error, givenUp.signal)) process.exit(0)
       log.error({ err: error }, 'stopping failed')
       process.exit(1)
     }
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
   if (!cluster.isWorker) whenNpxEnds(process.env, () => void stop('SIGTERM to npx'))
+}
+
+/** Whether a start has failed because it was stopped: Ctrl-C also ends the programs that it runs, such as initdb. */
+function isStopped(error: unknown, givenUp: AbortSignal): boolean {
+  return givenUp.aborted && (error === givenUp.reason || error instanceof StartError)
 }
 
 /** Sends the last spans, but does not wait long for a collector that is gone. */

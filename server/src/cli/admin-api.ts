@@ -15,6 +15,9 @@ export async function askAdmin<T>(
     throw new StartError(
       'TOLLGATE_API_KEY is not set. Set it to an API key of the app; the first start printed one, and tollgate keys create makes another.',
     )
+  // Otherwise `fetch` would reject the header with a message that contains the key.
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new StartError('TOLLGATE_API_KEY must consist of ASCII characters without whitespace.')
   const { data } = await askGraphql<T>(
     context,
     { url, path: '/graphql', headers: { Authorization: key } },

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { StartError } from '../domain/errors.ts'
 import type { Context } from './context.ts'
-import { askGraphql, send, serviceUrl } from './service-request.ts'
+import { askGraphql, type ServiceAnswer, send, serviceUrl } from './service-request.ts'
 
 /** Signing out must not delay the end of a command. */
 const SIGN_OUT_MS = 3_000
@@ -11,7 +11,7 @@ const PATH = '/dashboard/graphql'
 export interface DashboardSession {
   ask<T>(document: string, variables?: Record<string, unknown>): Promise<T>
   /** Uploads a file. */
-  upload(path: string, body: ReadableStream<Uint8Array>, ms: number): Promise<Response>
+  upload(path: string, body: ReadableStream<Uint8Array>, ms: number): Promise<ServiceAnswer>
   url: string
 }
 
@@ -25,13 +25,13 @@ export async function withSession<T>(
 ): Promise<T> {
   const url = serviceUrl(context, options.url)
   const variables = await credentials(context, url)
-  const { data, response } = await askGraphql<{ signIn: { email: string } | null }>(
+  const { data, headers: received } = await askGraphql<{ signIn: { email: string } | null }>(
     context,
     { url, path: PATH },
     'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }',
     variables,
   )
-  const cookie = cookiesOf(response)
+  const cookie = cookiesOf(received)
   if (!data.signIn || cookie === '') throw new StartError(`Signing in at ${url} did not start a session.`)
   const headers = { Cookie: cookie }
   try {
@@ -52,9 +52,9 @@ async function signOut(context: Context, url: string, cookie: string): Promise<v
   const body = JSON.stringify({ query: 'mutation { signOut }' })
   const headers = { Cookie: cookie, 'Content-Type': 'application/json' }
   const stopping = new AbortController().signal
-  await send({ ...context, stopping }, { url, path: PATH, headers, body, ms: SIGN_OUT_MS })
-    .then((response) => response.text())
-    .catch((error: Error) => context.terminal.say(`The session was not ended: ${error.message}`))
+  await send({ ...context, stopping }, { url, path: PATH, headers, body, ms: SIGN_OUT_MS }).catch(
+    (error: Error) => context.terminal.say(`The session was not ended: ${error.message}`),
+  )
 }
 
 async function credentials(context: Context, url: string): Promise<{ email: string; password: string }> {
@@ -80,8 +80,8 @@ function isEncryptedOrLocal(url: string): boolean {
 }
 
 /** The cookies that an answer sets, as the header of the next request. */
-const cookiesOf = (response: Response): string =>
-  response.headers
+const cookiesOf = (headers: Headers): string =>
+  headers
     .getSetCookie()
     .map((cookie) => cookie.split(';', 1)[0] ?? '')
     .join('; ')

@@ -35,25 +35,62 @@ interface Request {
   ms?: number
 }
 
+/** An answer that has arrived in full. */
+export interface ServiceAnswer {
+  status: number
+  headers: Headers
+  text: string
+}
+
 /** Sends a request. Rejects with one line that says what to do if there is no answer. */
-export async function send(context: Context, request: Request): Promise<Response> {
+export async function send(context: Context, request: Request): Promise<ServiceAnswer> {
   const { url, path, method = 'POST', headers = {}, body = null, ms = REQUEST_MS } = request
-  const tooLong = AbortSignal.timeout(ms)
+  const ended = endOf(context, new StartError(`Tollgate at ${url} did not answer within ${ms / 1000} s.`), ms)
+  let response: Response | null = null
   try {
-    return await fetch(`${url}${path}`, {
+    response = await fetch(`${url}${path}`, {
       method,
       headers: { 'User-Agent': `tollgate-cli/${context.version}`, ...headers },
       body,
-      signal: AbortSignal.any([tooLong, context.stopping]),
+      signal: ended,
       redirect: 'error',
       ...(body instanceof ReadableStream && { duplex: 'half' }),
     })
+    return { status: response.status, headers: response.headers, text: await textOf(response, ended) }
   } catch (error) {
-    context.stopping.throwIfAborted()
-    if (tooLong.aborted) throw new StartError(`Tollgate at ${url} did not answer within ${ms / 1000} s.`)
+    ended.throwIfAborted()
+    if (response) throw new StartError(`The connection to ${url} was lost before the answer was complete.`)
     throw new StartError(
       `Tollgate is not reachable at ${url} (${reasonOf(error)}). Start it with tollgate start, or set TOLLGATE_URL.`,
     )
+  }
+}
+
+/** Aborted by Ctrl-C, or with `late` after this time. */
+function endOf({ stopping }: Context, late: StartError, ms: number): AbortSignal {
+  const ended = new AbortController()
+  setTimeout(() => ended.abort(late), ms).unref()
+  if (stopping.aborted) ended.abort(stopping.reason)
+  else stopping.addEventListener('abort', () => ended.abort(stopping.reason), { once: true })
+  return ended.signal
+}
+
+/**
+ * The body. `fetch` follows its signal only until its request has been collected as garbage, so a body that does not end
+ * would be read without a bound.
+ */
+async function textOf({ body }: Response, ended: AbortSignal): Promise<string> {
+  if (!body) return ''
+  const reader = body.getReader()
+  // A read in progress then resolves as at the end of the body.
+  ended.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true })
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    ended.throwIfAborted()
+    if (done) return text + decoder.decode()
+    text += decoder.decode(value, { stream: true })
   }
 }
 
@@ -76,25 +113,36 @@ export async function askGraphql<T>(
   { url, path, headers = {} }: Pick<Request, 'url' | 'path' | 'headers'>,
   query: string,
   variables: Record<string, unknown>,
-): Promise<{ data: T; response: Response }> {
-  const response = await send(context, {
+): Promise<{ data: T; headers: Headers }> {
+  const answered = await send(context, {
     url,
     path,
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ query, variables }),
   })
-  const answer = await jsonOf(url, response)
-  return { data: answer.data as T, response }
+  const { data } = jsonOf(url, answered)
+  if (typeof data !== 'object' || data === null) throw notTollgate(url, answered)
+  return { data: data as T, headers: answered.headers }
 }
 
 /** The JSON body of an answer. An error in it is thrown. */
-export async function jsonOf(url: string, response: Response): Promise<GraphqlAnswer> {
-  const answer = (await response.json().catch(() => null)) as GraphqlAnswer | null
-  if (typeof answer !== 'object' || answer === null)
-    throw new StartError(
-      `${url} does not answer like Tollgate (HTTP ${response.status}). Check TOLLGATE_URL.`,
-    )
-  const [error] = answer.errors ?? []
+export function jsonOf(url: string, answered: ServiceAnswer): GraphqlAnswer {
+  const answer = parsed(answered.text)
+  if (typeof answer !== 'object' || answer === null) throw notTollgate(url, answered)
+  const { errors } = answer as GraphqlAnswer
+  const [error] = errors ?? []
   if (error) throw new ServiceError(error.extensions?.code ?? 'UNKNOWN', plainText(error.message))
   return answer
 }
+
+/** Null: the text is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const notTollgate = (url: string, { status }: ServiceAnswer) =>
+  new StartError(`${url} does not answer like Tollgate (HTTP ${status}). Check TOLLGATE_URL.`)

@@ -20,6 +20,8 @@ export type RequestOutcome = 'ok' | ErrorCode
 interface Api<Target> {
   /** in the metrics */
   name: string
+  /** in traces, if it is more exact than the name; a template, which has no ids */
+  routeOf?(target: Target): string | undefined
   run(request: Request<Target>): Promise<RequestOutcome>
   /** Answers with this error, unless the request has been answered. */
   fail(request: Request<Target>, error: unknown): RequestOutcome
@@ -36,7 +38,9 @@ export function requestHandler<Target>(
   let requests = 0
 
   return (exchange: Exchange, target: Target): Promise<void> =>
-    traceRequest(exchange.method, api.name, exchange.headers, (span) => handle(exchange, target, span))
+    traceRequest(exchange.method, api.routeOf?.(target) ?? api.name, exchange.headers, (span) =>
+      handle(exchange, target, span),
+    )
 
   async function handle(exchange: Exchange, target: Target, span: Span | null): Promise<void> {
     const id = requestIdOf(exchange.headers) ?? span?.traceId ?? `${prefix}-${(++requests).toString(36)}`

@@ -32,7 +32,7 @@ interface Target {
 type RestRequest = Request<Target>
 
 interface RestHandler {
-  /** Any request whose path begins with /v1/. `url` is its target, with the query string. */
+  /** Any request whose path is /v1 or begins with /v1/. `url` is its target, with the query string. */
   handle(exchange: Exchange, url: string): Promise<void>
   /** Handlers of the paths that always mean the same POST, for the short path. */
   plain: [path: string, handle: (exchange: Exchange) => Promise<void>][]
@@ -52,7 +52,8 @@ export function restHandler(
 ): RestHandler {
   const operations = compileRestOperations()
   const router = new Router(operations)
-  const handle = requestHandler<Target>({ name: 'rest', run, fail }, service, underWay)
+  const routeOf = ({ match }: Target) => match?.found?.route.path
+  const handle = requestHandler<Target>({ name: 'rest', routeOf, run, fail }, service, underWay)
   return {
     handle: (exchange, url) => handle(exchange, targetOf(exchange.method ?? '', url)),
     plain: operations

@@ -250,7 +250,8 @@ function isCountedHere(request: IncomingMessage): boolean {
 
 /** Its document is public, and counted like a page. */
 const isRest = ({ method }: IncomingMessage, path: string): boolean =>
-  path.startsWith('/v1/') && !(path === OPENAPI_PATH && (method === 'GET' || method === 'HEAD'))
+  (path.startsWith('/v1/') || path === '/v1') &&
+  !(path === OPENAPI_PATH && (method === 'GET' || method === 'HEAD'))
 
 function isAdmitted(admission: Admission, request: IncomingMessage, response: ServerResponse): boolean {
   const arrival = {

@@ -4,6 +4,7 @@ import {
   type GraphQLInputType,
   getNamedType,
   getNullableType,
+  isEnumType,
   isInputObjectType,
   isListType,
   isRequiredArgument,
@@ -65,7 +66,7 @@ function firstMistake(value: unknown, type: GraphQLInputType, within: string): T
     })
     return null
   } catch (error) {
-    if (error instanceof Mistake) return error.toError(within)
+    if (error instanceof Mistake) return error.toError(within, type)
     throw error
   }
 }
@@ -80,7 +81,8 @@ class Mistake extends Error {
     this.#error = error
   }
 
-  toError(within: string): TollgateError {
+  /** `type` is that of the whole value. */
+  toError(within: string, type: GraphQLInputType): TollgateError {
     const { message, originalError } = this.#error
     const [, missing] = /^Field "(\w+)" of required type .* was not provided/s.exec(message) ?? []
     const [, unknown] = /^Field "(.*)" is not defined by type/s.exec(message) ?? []
@@ -93,8 +95,34 @@ class Mistake extends Error {
       return badUserInput(ownField === null ? `${field}: ${own}` : own, ownField ?? field)
     }
     if (message.startsWith('Expected non-nullable')) return badUserInput(`${field} must not be null`, field)
-    return badUserInput(`${field}: ${message.replace(/ Did you mean .*$/s, '')}`, field)
+    const leaf = getNamedType(typeAt(type, this.#path))
+    if (isEnumType(leaf)) {
+      const names = leaf.getValues().map(({ name }) => name)
+      return badUserInput(`${field} must be one of ${names.join(', ')}`, field)
+    }
+    const [, rule] = RULES.find(([pattern]) => pattern.test(message)) ?? []
+    return badUserInput(rule === undefined ? `${field}: ${message}` : `${field} ${rule}`, field)
   }
+}
+
+/** Messages of graphql-js about values of the wrong type, which name types of GraphQL. */
+const RULES: readonly [pattern: RegExp, rule: string][] = [
+  [/^String cannot represent/, 'must be a string'],
+  [/^Boolean cannot represent/, 'must be true or false'],
+  [/^Int cannot represent non 32-bit/, `must be between ${-(2 ** 31)} and ${2 ** 31 - 1}`],
+  [/^Int cannot represent/, 'must be an integer'],
+  [/^Expected type "\w+" to be an object/, 'must be an object'],
+]
+
+/** The type of the value that a path leads to. A list may be given as its only item, which is then at the list's path. */
+function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
+  let at = type
+  for (const step of path) {
+    const whole = getNullableType(at)
+    const inner = typeof step === 'number' && isListType(whole) ? whole.ofType : getNamedType(whole)
+    at = typeof step === 'string' && isInputObjectType(inner) ? (inner.getFields()[step]?.type ?? at) : inner
+  }
+  return at
 }
 
 /** `features[0].entitlement.limit` */

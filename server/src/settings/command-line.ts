@@ -39,9 +39,10 @@ function parsed(args: string[]) {
         help: { type: 'boolean', default: false },
       },
     })
-  } catch {
-    throw notUnderstood()
+  } catch (error) {
+    // After the first sentence, Node explains its own syntax.
+    throw notUnderstood((error as Error).message.split('. ', 1)[0]?.replace(/\.$/, ''))
   }
 }
 
-const notUnderstood = () => new StartError(`Unknown options.\n${USAGE}`)
+const notUnderstood = (reason = 'These options do not go together') => new StartError(`${reason}.\n${USAGE}`)

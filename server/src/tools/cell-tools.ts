@@ -36,7 +36,7 @@ interface Tool extends ToolOutput {
 }
 
 const SAY_EVERY_MS = 2_000
-const usage = () => new StartError(`\n${CELLS_USAGE}`)
+const usage = () => new StartError(`These arguments are not valid.\n${CELLS_USAGE}`)
 const count = (value: number) => value.toLocaleString('en-US')
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
 

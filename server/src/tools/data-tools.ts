@@ -104,7 +104,7 @@ async function run(): Promise<void> {
   }
   if (task === 'move' && file === undefined && values.to !== undefined && !values.check)
     return move(installation, values.to)
-  throw new StartError(`\n${usageOf(task)}`)
+  throw new StartError(`These arguments are not valid.\n${usageOf(task)}`)
 }
 
 function sessionUrl(databaseUrl: string | null, directUrl: string | null): Installation['database'] {
@@ -120,7 +120,7 @@ function argumentsOf() {
       options: { to: { type: 'string' }, check: { type: 'boolean', default: false } },
     })
   } catch {
-    throw new StartError(`\n${usageOf(task)}`)
+    throw new StartError(`These arguments are not valid.\n${usageOf(task)}`)
   }
 }
 

@@ -38,7 +38,7 @@ interface Tool extends ToolOutput {
   named: (file: string) => string
 }
 
-const usage = () => new StartError(`\n${LEDGER_USAGE}`)
+const usage = () => new StartError(`These arguments are not valid.\n${LEDGER_USAGE}`)
 const count = (value: bigint | number) => value.toLocaleString('en-US')
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
 const dayOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 10))
@@ -121,7 +121,7 @@ async function status(tool: Tool): Promise<void> {
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
   if (openedAt === null) return 'not yet in use'
   const time = `${dayOf(openedAt)} to ${dayOf(closedAt) ?? 'now'}`
-  const estimate = entries === null ? '' : `\tabout ${count(Math.max(entries, 0))} entries`
+  const estimate = entries === null ? '' : `\tabout ${count(entries)} entries`
   if (retiredAt === null) return `${time}\t${megabytes(bytes)}${estimate}`
   return `${time}\t${count(entries ?? 0)} entries ${file ? `archived in ${file}` : 'deleted'} on ${dayOf(retiredAt)}`
 }

@@ -101,6 +101,10 @@ describe('failures are one line on standard error', () => {
   it.each([
     [{ TOLLGATE_API_KEY: 'wrong' }, 'A valid API key is required in the Authorization header'],
     [
+      { TOLLGATE_API_KEY: 'two\nlines' },
+      'TOLLGATE_API_KEY must consist of ASCII characters without whitespace.',
+    ],
+    [
       { TOLLGATE_URL: 'http://127.0.0.1:9' },
       /^Tollgate is not reachable at http:\/\/127\.0\.0\.1:9 \(.+\)\. Start it with tollgate start, or set TOLLGATE_URL\.$/,
     ],
@@ -112,13 +116,18 @@ describe('failures are one line on standard error', () => {
     )
   })
 
-  it('something else at the URL', async () => {
-    const other = createServer((_, response) => response.writeHead(404).end('<h1>Not here</h1>'))
+  it.each([
+    [404, '<h1>Not here</h1>'],
+    [200, '{}'],
+    [200, '{"data":null}'],
+    [200, 'null'],
+  ])('something else at the URL: %i %s', async (status, body) => {
+    const other = createServer((_, response) => response.writeHead(status).end(body))
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
     try {
       expect((await tollgate(['check', 'ann', 'calls'], { ...env, TOLLGATE_URL: url })).stderr).toBe(
-        `tollgate: ${url} does not answer like Tollgate (HTTP 404). Check TOLLGATE_URL.\n`,
+        `tollgate: ${url} does not answer like Tollgate (HTTP ${status}). Check TOLLGATE_URL.\n`,
       )
     } finally {
       other.close()

@@ -217,9 +217,11 @@ describe('the command line', () => {
     expect(existsSync(join(outer, 'data'))).toBe(false)
   })
 
-  it('names the version of Node that it needs, on an older one', async () => {
-    const bin = join(project, 'node_modules/@tollgate/server/bin/tollgate.js')
-    const old = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); await import(${JSON.stringify(bin)})`
+  it.each([
+    ['the package', () => join(project, 'node_modules/@tollgate/server/bin/tollgate.js')],
+    ['a clone', () => join(ROOT, 'scripts/start.mjs')],
+  ])('%s names the version of Node that it needs, on an older one', async (_, program) => {
+    const old = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); await import(${JSON.stringify(program())})`
     const failed = await run(process.execPath, ['--input-type=module', '-e', old]).catch((error) => error)
     expect([failed.code, failed.stderr]).toEqual([
       1,

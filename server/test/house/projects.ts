@@ -88,6 +88,7 @@ export const LONG = [
   'server/test/connection/silent-network.test.ts',
   'server/test/http/stalled-readers.test.ts',
   'server/test/start/start.test.ts',
+  'server/test/start/stopped-start.test.ts',
   'server/test/tools/stopped-tools.test.ts',
   'server/test/ledger/ledger-partitions.test.ts',
   'server/test/stripe/cli.test.ts',

@@ -86,7 +86,10 @@ describe('the way back', () => {
   it('gap: starting: an unknown option is answered with the usage, and nothing is started', async () => {
     const { code, stdout, stderr } = await runMain(BARE, '--newkey')
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^tollgate: Unknown options\.\nUsage: tollgate start/)
+    expect(stderr).toMatch(/^tollgate: Unknown option '--newkey'\.\nUsage: tollgate start/)
+    expect((await runMain(BARE, '--app', 'shop')).stderr).toMatch(
+      /^tollgate: These options do not go together\.\nUsage: tollgate start/,
+    )
   })
 
   it('gap: starting: an owner in the settings changes nothing later on, and that is said', async () => {

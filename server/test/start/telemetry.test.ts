@@ -107,10 +107,22 @@ describe('gap: traces', () => {
       })
       expect([response.status, response.headers.get('x-request-id')]).toEqual([200, traceId])
       const spans = await receiver.trace(traceId, 3)
-      expect(named(spans, 'POST rest')?.parentSpanId).toBe(callersSpan)
-      expect(named(spans, 'canUseFeature')?.parentSpanId).toBe(named(spans, 'POST rest')?.spanId)
+      expect(named(spans, 'POST /v1/check')?.parentSpanId).toBe(callersSpan)
+      expect(named(spans, 'canUseFeature')?.parentSpanId).toBe(named(spans, 'POST /v1/check')?.spanId)
       expect(named(spans, 'check batch')?.parentSpanId).toBe(named(spans, 'canUseFeature')?.spanId)
     }
+  })
+
+  it('name the route of a request to REST, never the ids in its path', async () => {
+    const traceId = newTraceId()
+    await fetch(`${plain.url}/v1/users/ann/overrides`, {
+      headers: { Authorization: API_KEY, traceparent: `00-${traceId}-${newSpanId()}-01` },
+    })
+    const [request] = (await receiver.trace(traceId, 2)).filter(({ name }) => name.startsWith('GET '))
+    expect(request).toMatchObject({
+      name: 'GET /v1/users/{id}/overrides',
+      attributes: { 'http.route': '/v1/users/{id}/overrides' },
+    })
   })
 
   it('keep the request id of the caller', async () => {

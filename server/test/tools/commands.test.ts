@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dashboardClient, signedIn } from '../harness/client.ts'
 import { type DataFolder, makeDataFolder } from '../harness/data-folder.ts'
+import { createEmptyDatabase, rowsOf } from '../harness/database.ts'
 import { isProgramPage } from '../harness/page-programs.ts'
 
 // The shell commands of the README and the docs are read from there and run as they stand, in one shell's environment,
@@ -29,11 +30,6 @@ const DOCUMENTS = [
 const ELSEWHERE: [RegExp, string][] = [
   [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:\w+/, 'would run this test again'],
   [/^docker /, 'needs Docker'],
-  [/^TOLLGATE_STRIPE_TEST_KEY=/, 'needs an account at Stripe'],
-  [
-    /^npm run (backup|restore|move|ledger|cells) -- /,
-    'needs a file or a server that the text only names; the tests of server/test/tools, ledger and cells run it',
-  ],
   [/^\w+=\S+$/, 'a setting with an example of its value'],
   [
     /^npm run (bench|bench:against|proof|mutants)\b|^npx tsx bench\//,
@@ -48,6 +44,12 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npx tollgate start$/, 'server/test/cli/package.test.ts'],
   [/^export TOLLGATE_(URL|API_KEY)=/, 'a setting with an example of its value'],
   [/^npm start --prefix examples\/page/, 'sdk/test/examples.test.ts opens it in Chromium'],
+  [/^TOLLGATE_STRIPE_TEST_KEY=\S+ npx vitest /, 'needs an account at Stripe'],
+  [
+    /^npm run ledger -- (check|read) /,
+    'needs an archived partition: server/test/ledger/ledger-partitions.test.ts',
+  ],
+  [/^npm run cells -- (distribute|move) /, 'needs Citus: server/test/cells/remote-cells.test.ts'],
 ]
 /** The section at the end of a document whose commands another test reads and runs. */
 const DRILL = {
@@ -178,7 +180,7 @@ const blocks = (document: string) => BLOCKS.filter((block) => block.document ===
 describe('every command', () => {
   it('is run below, or is on the list of those that are not', () => {
     const run =
-      /^(npm start( --( |$)|$| --prefix examples\/backend)|npm (pack|install) |npx tollgate (check|record) |admin|dashboard|curl|-H )/
+      /^(npm start( --( |$)|$| --prefix examples\/backend)|npm (pack|install) |npm run (backup|restore|move|ledger|cells) |npx tollgate (check|record) |admin|dashboard|curl|-H )/
     const strays = BLOCKS.flatMap(({ document, lines }) =>
       lines.filter((line) => !run.test(line) && !reasonFor(line)).map((line) => `${document}: ${line}`),
     )
@@ -299,4 +301,33 @@ describe('what the docs say next', () => {
     expect(output).toContain('reset link for you@example.com')
     expect(output).toContain('reset link for ada@example.com')
   })
+
+  it('a backup of the running service is restored, and moved to another PostgreSQL', async () => {
+    const [block] = blocks('docs/operations/backup.md')
+    const [backup, check, restore, move, ...more] = block?.lines ?? []
+    expect(more).toEqual([])
+    const [database, restored] = [await createEmptyDatabase(), await makeDataFolder()]
+    const named = (line = '') =>
+      line.replace(/ FILE$/, ` ${join(work, 'all.backup')}`).replace(/ postgresql:\S+$/, ` ${database.url}`)
+    try {
+      expect(await shell([backup, check].map(named))).toMatchObject({ code: 0 })
+      const env = { TOLLGATE_DATA_DIR: restored.path }
+      expect(await shell([restore, move].map(named), { env })).toMatchObject({ code: 0 })
+      const users = await rowsOf({ connectionString: database.url }, 'select id from users')
+      expect(users).toContainEqual({ id: 'ada' })
+    } finally {
+      await restored.remove()
+      await database.drop()
+    }
+  })
+
+  it('the ledger and the cells of the running service are shown and changed', async () => {
+    const [ledger, cells] = blocks('docs/operations/ledger-and-cells.md')
+    const run = [...(ledger?.lines.slice(0, 2) ?? []), ...(cells?.lines ?? [])]
+    const { code, output } = await shell(
+      run.map((line) => line.replace(' FOLDER ', ` ${join(work, 'archive')} `)),
+    )
+    expect({ code, output }).toMatchObject({ code: 0 })
+    expect(await shell(['npx tollgate check ada api-calls --json'])).toMatchObject({ code: 2 })
+  }, 240_000)
 })

@@ -154,7 +154,7 @@ async function checkFile(
   const ended = new AbortController()
   const watching = watchReading(session, options.app, id, bar, () => sent >= bytes, ended.signal)
   try {
-    return (await jsonOf(session.url, await uploaded)) as unknown as Report
+    return jsonOf(session.url, await uploaded) as unknown as Report
   } finally {
     ended.abort()
     await watching

@@ -119,7 +119,7 @@ export interface LedgerPartition {
   /** when the next one was opened, after which it gets no entries; null: not yet */
   closedAt: number | null
   retiredAt: number | null
-  /** for a retired one, its entries; otherwise an estimate; null: it is on another server, which gives none */
+  /** for a retired one, its entries; otherwise PostgreSQL's estimate; null: there is none, as for one on another server */
   entries: number | null
   bytes: number
   file: string | null
@@ -131,7 +131,7 @@ export async function ledgerPartitions(db: HomeDb): Promise<LedgerPartition[]> {
   const size = isRemote
     ? '0 as bytes, entries'
     : `coalesce(case when retired_at is null then pg_total_relation_size(leaf) end, 0) as bytes,
-       coalesce(entries, (select reltuples::bigint from pg_class where oid = leaf), 0) as entries`
+       coalesce(entries, (select nullif(reltuples, -1)::bigint from pg_class where oid = leaf)) as entries`
   const { rows } = await db.query<LedgerPartition>(
     `select block, opened_at as "openedAt", lead(opened_at) over (order by block) as "closedAt",
        retired_at as "retiredAt", file, ${size}
