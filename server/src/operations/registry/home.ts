@@ -5,6 +5,7 @@ export const homeQueries = {
   // These four first write the counts that this process has in memory.
   activity: { dashboard: true, role: 'VIEWER' },
   featureActivity: { dashboard: true, role: 'VIEWER' },
+  featureDenials: { dashboard: true, role: 'VIEWER' },
   latestEvents: { dashboard: true, role: 'VIEWER' },
   nearLimits: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
