@@ -11,8 +11,8 @@ import { isUnsaved } from './forms/unsaved.ts'
 import { newRouter } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 
-const client = newQueryClient(() => {
-  if (isUnsaved()) return setSessionEnded(true)
+const client = newQueryClient((retry) => {
+  if (isUnsaved()) return setSessionEnded(retry)
   // The session has ended: return to the same page after signing in again.
   const { pathname, href } = router.state.location
   if (!['/sign-in', '/setup', '/invite', '/reset'].includes(pathname)) {

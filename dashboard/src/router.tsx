@@ -14,6 +14,7 @@ import {
   invite,
   keys,
   members,
+  nowhere,
   oneFeature,
   onePackage,
   oneSubscription,
@@ -48,6 +49,7 @@ const tree = root.addChildren([
     apps,
     members,
     account,
+    nowhere,
     app.addChildren([
       home,
       features,

@@ -81,6 +81,12 @@ export const inside = createRoute({
     }
   },
 })
+/** An address that leads to nothing: the menu stays. */
+export const nowhere = createRoute({
+  getParentRoute: () => inside,
+  path: '$',
+  component: NotFound,
+})
 export const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
@@ -143,7 +149,7 @@ export const oneFeature = createRoute({
   path: 'features/$id',
   params: OF_ID,
   validateSearch: (search) => ({
-    ...choice(search, 'tab', ['users', 'overrides']),
+    ...choice(search, 'tab', ['users', 'overrides', 'denials']),
     ...choice(search, 'range', ['day']),
     ...text(search, 'package', 'after', 'edit'),
   }),

@@ -58,6 +58,7 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     expect(await column('User id').inputValue()).toBe('User')
     expect(await column('Email').inputValue()).toBe('Mail')
     expect(await column('Billing id').inputValue()).toBe('Customer')
+    await page.getByRole('radio', { name: 'report as invalid' }).check()
     const checked = staleOnce(page)
     await page.getByRole('button', { name: 'Check the file' }).click()
 
@@ -84,6 +85,37 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     await applied
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Undone', { exact: true }).waitFor()
+    await rows.first().getByText('undone', { exact: true }).waitFor()
+    expect(await emails()).toEqual(before)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('gap: creates users with a plan, and removes them again', async () => {
+    const { page, open } = visit
+    const before = await emails()
+    await open('/apps/default/import')
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'new.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(
+        'id,name,email,plan\nzoe,Zoe Adler,zoe@example.com,basic\nyan,Yan Berg,,none\nada,Ada L.,,\n',
+      ),
+    })
+    const column = (name: string) => page.getByRole('combobox', { name, exact: true })
+    await column('Plan of new users').waitFor()
+    expect(await column('Name').inputValue()).toBe('name')
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page
+      .getByText('3 rows read · 1 new user · 1 would change · 0 already up to date · 1 invalid.')
+      .waitFor()
+    const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
+    await rows.first().getByText('would be created').waitFor()
+    await rows.nth(1).getByText('Plan not found: "none"').waitFor()
+    await page.getByRole('button', { name: 'Create 1 user, change 1' }).click()
+    await rows.first().getByText('created', { exact: true }).waitFor()
+    await rows.nth(2).getByText('applied', { exact: true }).waitFor()
+    expect(await emails()).toEqual({ ...before, zoe: ['zoe@example.com', null] })
+    await page.getByRole('button', { name: 'Undo 2 changes' }).click()
     await rows.first().getByText('undone', { exact: true }).waitFor()
     expect(await emails()).toEqual(before)
     expect(visit.problems).toEqual([])

@@ -94,7 +94,7 @@ describe('gap: scope and expiry of API keys in the dashboard', () => {
     await dialog.getByRole('radio', { name: 'Usage', exact: true }).check()
     await dialog.getByRole('combobox', { name: 'Expires' }).click()
     await page.getByRole('option', { name: 'In 30 days' }).click()
-    await dialog.getByText('Requests with the key fail from then on').waitFor()
+    await dialog.getByText('Requests with the key fail after this time').waitFor()
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await page.getByText(/It works until/).waitFor()
     // The example is a call that the key may make.

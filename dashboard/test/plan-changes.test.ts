@@ -145,7 +145,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await choose(subscribing, 'Plan', 'Free')
     await subscribing.getByText('Not charged').waitFor({ state: 'detached' })
     await subscribing.getByRole('button', { name: 'Subscribe' }).click()
-    await page.getByText('Subscribed.', { exact: true }).waitFor()
+    await page.getByText('Subscribed to Free.', { exact: true }).waitFor()
 
     await open('/apps/default/users/carl')
     await more('Start a trial')

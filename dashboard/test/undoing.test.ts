@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, signIn, type Visit } from './harness/dashboard.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
@@ -208,11 +208,14 @@ describe('gap: unsaved changes', () => {
     await page.getByLabel('Name').fill('Basic, long typed')
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Save draft' }).click()
-    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
-    await signIn(page, OWNER)
-    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor({ state: 'hidden' })
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.waitFor()
+    // The address is known, and the save that failed is repeated.
+    expect(await dialog.getByLabel('Email').inputValue()).toBe(OWNER.email)
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(OWNER.password)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'hidden' })
     expect(await page.getByLabel('Name').inputValue()).toBe('Basic, long typed')
-    await page.getByRole('button', { name: 'Save draft' }).click()
     await page.getByText('These edits are not published yet').waitFor()
     expect(await draftOf('basic')).toEqual({ name: 'Basic, long typed' })
   })
@@ -316,7 +319,7 @@ describe('gap: removing an app in the dashboard', () => {
 
     await page.getByText('Archived', { exact: true }).click()
     await card.getByRole('link', { name: 'Trial run' }).click()
-    await page.getByText('Trial run is archived: it takes nothing new.').waitFor()
+    await page.getByText('Trial run is archived. It accepts no new users or subscriptions.').waitFor()
     await page.getByRole('link', { name: 'Restore it' }).click()
     await card.getByRole('button', { name: 'Delete' }).click()
     const deleting = page.getByRole('dialog', { name: 'Delete Trial run permanently' })

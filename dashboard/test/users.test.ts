@@ -365,7 +365,7 @@ describe("gap: a user's page", () => {
     expect(await confirm.isDisabled()).toBe(true)
     await page.getByLabel("Type the user's id to confirm").fill('leaver')
     await confirm.click()
-    await page.getByText('User deleted.').waitFor()
+    await page.getByText('leaver deleted.').waitFor()
     await page.getByRole('heading', { name: 'Users' }).waitFor()
     expect((await admin.error('{ user(id: "leaver") { id } }')).extensions.code).toBe('USER_NOT_FOUND')
     expect(visit.problems).toEqual([])

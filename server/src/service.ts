@@ -13,7 +13,11 @@ import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { startPublishing } from './operations/events/keep-publishing.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
-import { billingReader, priceReader } from './operations/subscriptions/subscription-billing.ts'
+import {
+  billingReader,
+  priceReader,
+  replacedReader,
+} from './operations/subscriptions/subscription-billing.ts'
 import { keepLedgerFrom } from './operations/upkeep/keep-ledger.ts'
 import { keepStatistics } from './operations/upkeep/keep-statistics.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
@@ -102,6 +106,7 @@ export async function startService(
       usageStore,
       billings: billingReader(pool, monotonic),
       prices: priceReader(pool, monotonic),
+      replaced: replacedReader(pool, monotonic),
       billing: {
         sealingKey: await secretNamed(pool, keyring, 'provider-accounts'),
         sandboxKey: await secretNamed(pool, keyring, 'sandbox'),

@@ -1,9 +1,13 @@
 import { ApiError } from './api-error.ts'
 
+/** Columns by their names in the file; null: not to be read. */
 export interface Columns {
   id: string
   email: string | null
   billingId: string | null
+  name: string | null
+  plan: string | null
+  metadata: string | null
 }
 
 interface Upload {
@@ -11,6 +15,8 @@ interface Upload {
   importId: string
   file: File
   columns: Columns
+  /** whether unknown ids are new users */
+  create: boolean
   empty: 'keep' | 'clear'
   delimiter: string
 }
@@ -21,6 +27,7 @@ export async function uploadUsers({
   importId,
   file,
   columns,
+  create,
   empty,
   delimiter,
 }: Upload): Promise<void> {
@@ -28,12 +35,11 @@ export async function uploadUsers({
     app: appId,
     import: importId,
     dryRun: '1',
-    id: columns.id,
+    create: create ? 'true' : 'no',
     empty,
     delimiter,
   })
-  if (columns.email !== null) query.set('email', columns.email)
-  if (columns.billingId !== null) query.set('billingId', columns.billingId)
+  for (const [name, column] of Object.entries(columns)) query.set(name, column ?? '')
   let response: Response
   try {
     response = await fetch(`/dashboard/import/users?${query}`, {

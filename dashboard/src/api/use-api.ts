@@ -9,7 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { type NavigateOptions, useRouter } from '@tanstack/react-router'
 import type { TadaDocumentNode } from 'gql.tada'
 import { useEffect, useRef } from 'react'
 import { notify, notifyFailed } from '../ui/notify.tsx'
@@ -17,11 +17,16 @@ import { ApiError, isSignedOut, messageOf } from './api-error.ts'
 import { request } from './request.ts'
 
 /** One cache of answers, by document and variables. */
-export function newQueryClient(onSignedOut: () => void): QueryClient {
-  const onError = (error: Error) => isSignedOut(error) && onSignedOut()
+export function newQueryClient(onSignedOut: (retry: (() => void) | null) => void): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache({ onError }),
+    queryCache: new QueryCache({ onError: (error) => isSignedOut(error) && onSignedOut(null) }),
+    mutationCache: new MutationCache({
+      onError(error, variables, _, mutation) {
+        // Its own failure is shown where it was made.
+        const again = () => void mutation.execute(variables).catch(() => {})
+        if (isSignedOut(error)) onSignedOut(mutation.meta?.signsIn ? null : again)
+      },
+    }),
     defaultOptions: {
       // The service may run on this machine: whether the browser believes that it is online says nothing about that.
       mutations: { networkMode: 'always' },
@@ -60,7 +65,9 @@ export function useAsk<Result, Variables>(
 
 interface ChangeOptions<Result, Variables> {
   /** shown once it is done */
-  said?: string | ((result: Result) => string)
+  said?: string | ((result: Result, variables: Variables) => string)
+  /** a page to continue on, offered beside what is said */
+  next?: { label: string; to: NavigateOptions }
   /** follows on the page where the change was made; not if that page has been left meanwhile */
   done?: (result: Result) => unknown
   /** follows on any page */
@@ -69,24 +76,32 @@ interface ChangeOptions<Result, Variables> {
   undo?: (result: Result, variables: Variables) => (() => void) | undefined
   /** how long it may take, where that is longer than usual */
   patienceMs?: number
+  /** it starts a session, so there is nothing to repeat in a new one */
+  signsIn?: true
 }
 
 /** A mutation, after which everything on the screen is reloaded. */
 export function useChange<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
-  { said, done, after, undo, patienceMs }: ChangeOptions<Result, Variables> = {},
+  { said, next, done, after, undo, patienceMs, signsIn }: ChangeOptions<Result, Variables> = {},
 ): UseMutationResult<Result, Error, Variables, Whereabouts> {
   const client = useQueryClient()
+  const router = useRouter()
   const onMutate = useWhereabouts()
   return useMutation<Result, Error, Variables, Whereabouts>({
     mutationFn: (variables) => request(document, variables, patienceMs),
+    ...(signsIn && { meta: { signsIn } }),
     onMutate,
     async onSuccess(result, variables, { samePage }) {
       await after?.(result)
       if (samePage()) await done?.(result)
       void client.invalidateQueries()
       if (said !== undefined) {
-        notify(typeof said === 'function' ? said(result) : said, undo?.(result, variables))
+        const takeBack = undo?.(result, variables)
+        notify(typeof said === 'function' ? said(result, variables) : said, [
+          ...(next ? [{ label: next.label, onClick: () => void router.navigate(next.to) }] : []),
+          ...(takeBack ? [{ label: 'Undo', onClick: takeBack }] : []),
+        ])
       }
     },
     onError(error, _, whereabouts) {

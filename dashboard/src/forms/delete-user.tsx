@@ -49,7 +49,7 @@ export function DeleteUser({ appId, id, onDeleted }: DeleteUserProps) {
 function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const asked = useAsk(DELETION, { appId, id })
-  const remove = useChange(DELETE, { done: onDeleted, said: 'User deleted.' })
+  const remove = useChange(DELETE, { done: onDeleted, said: `${id} deleted.` })
   return (
     <Stack>
       <FormAlert error={remove.error} />

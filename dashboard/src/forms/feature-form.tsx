@@ -59,7 +59,8 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
     done: saved(onDone),
-    said: 'Feature created. Next, add it to a package.',
+    said: (_, { input }) => `${input.name ?? input.id} created.`,
+    next: { label: 'Add it to a package', to: { to: '/apps/$app/packages', params: { app: appId } } },
   })
   const update = useChange(UPDATE, { done: saved(onDone), said: 'Saved.' })
   const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, metadata }) => {

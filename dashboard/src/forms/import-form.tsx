@@ -4,7 +4,7 @@ import { IconFileTypeCsv } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
-import { uploadUsers } from '../api/upload-users.ts'
+import { type Columns, uploadUsers } from '../api/upload-users.ts'
 import { useMay } from '../api/use-account.ts'
 import { useWhereabouts } from '../api/use-api.ts'
 import { guess, type Header, headerOf } from '../csv-header.ts'
@@ -31,13 +31,19 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
       id: null as string | null,
       email: null as string | null,
       billingId: null as string | null,
+      name: null as string | null,
+      plan: null as string | null,
+      metadata: null as string | null,
+      unknown: 'create' as 'create' | 'refuse',
       empty: 'keep' as 'keep' | 'clear',
     },
     validate: {
       file: (file) => (file === null ? 'Choose a file.' : null),
-      id: (id) => (id === null ? 'Say which column has the ids.' : null),
-      email: (email, { billingId }) =>
-        email === null && billingId === null ? 'Choose at least one of the two.' : null,
+      id: (id) => (id === null ? 'Choose the column with the user ids.' : null),
+      email: (email, { billingId, name, metadata, unknown }) =>
+        unknown === 'refuse' && [email, billingId, name, metadata].every((column) => column === null)
+          ? 'Choose at least one column to update.'
+          : null,
     },
   })
   const upload = useMutation({
@@ -59,17 +65,28 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
       'billingId',
       guess(found?.names ?? [], 'billingid', 'customerid', 'customer', 'stripeid'),
     )
+    form.setFieldValue('name', guess(found?.names ?? [], 'name', 'fullname', 'displayname'))
+    form.setFieldValue('plan', guess(found?.names ?? [], 'plan', 'planid', 'package', 'packageid'))
+    form.setFieldValue('metadata', guess(found?.names ?? [], 'metadata'))
   }
-  const start = form.onSubmit(({ file, id, email, billingId, empty }) => {
+  const start = form.onSubmit(({ file, id, unknown, empty, ...columns }) => {
     if (!file || id === null) return
     const importId = crypto.randomUUID()
     const delimiter = header?.delimiter ?? ','
-    upload.mutate({ appId, importId, file, columns: { id, email, billingId }, empty, delimiter })
+    upload.mutate({
+      appId,
+      importId,
+      file,
+      columns: { id, ...columns },
+      create: unknown === 'create',
+      empty,
+      delimiter,
+    })
     // The file is on its way: nothing is lost by leaving.
     form.resetDirty()
     onStarted(importId)
   })
-  const column = (name: 'id' | 'email' | 'billingId', label: string, clearable: boolean) => (
+  const column = (name: keyof Columns, label: string, clearable: boolean) => (
     <Select
       label={label}
       placeholder="Choose a column"
@@ -98,13 +115,22 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
         {header !== null && (
           <>
             <Text fw={600} size="sm">
-              Which column is which?
+              Columns
             </Text>
             <Group align="flex-start">
               {column('id', 'User id', false)}
               {column('email', 'Email', true)}
               {column('billingId', 'Billing id', true)}
+              {column('name', 'Name', true)}
+              {column('plan', 'Plan of new users', true)}
+              {column('metadata', 'Metadata (JSON)', true)}
             </Group>
+            <Radio.Group label="Unknown user ids" {...form.getInputProps('unknown')}>
+              <Group mt="xs">
+                <Radio value="create" label="create users" />
+                <Radio value="refuse" label="report as invalid" />
+              </Group>
+            </Radio.Group>
             <Radio.Group label="Empty cells" {...form.getInputProps('empty')}>
               <Group mt="xs">
                 <Radio value="keep" label="keep the current value" />
@@ -114,8 +140,8 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
           </>
         )}
         <Note tone="accent">
-          A dry run first shows what would change and lists every invalid row. Nothing is written until you
-          apply it, and you can undo it afterwards.
+          The file is checked first: you see every new user, every change and every invalid row. Nothing is
+          written until you apply the import, and you can undo it afterwards.
         </Note>
         <div>
           <Button type="submit" disabled={!may('applyUserImport')}>

@@ -79,9 +79,9 @@ export function ImportPriceForm({ appId, packageId, provider, livemode, onDone }
           description={
             choices.data && prices.length === 0
               ? `There are none yet. Create a product with a price at ${providerName(provider)} first`
-              : 'Those of other packages cannot be chosen'
+              : 'Prices of other packages cannot be selected'
           }
-          placeholder={choices.isPending ? 'Asking for the list…' : 'Choose from the list'}
+          placeholder={choices.isPending ? 'Loading prices…' : 'Choose from the list'}
           searchable
           nothingFoundMessage="No matching price"
           data-autofocus

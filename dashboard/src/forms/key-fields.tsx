@@ -82,7 +82,7 @@ export function KeyFields({ form }: { form: UseFormReturnType<KeyValues> }) {
         description={
           form.values.expiry === 'never'
             ? 'The key works until it is revoked'
-            : 'Requests with the key fail from then on'
+            : 'Requests with the key fail after this time'
         }
         allowDeselect={false}
         data={EXPIRIES}

@@ -46,7 +46,7 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
         <strong>
           <When at={app.now} time />
         </strong>
-        . The clock only moves forward. Everything due by then happens.
+        . The clock only moves forward. Everything due by then is processed.
       </Text>
       <Group gap="xs">
         {STEPS.map(({ label, move }) => (

@@ -22,7 +22,8 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
     done: saved(onDone),
-    said: 'App created. Next, create an API key for it.',
+    said: (_, { name }) => `${name} created.`,
+    next: { label: 'Create an API key', to: { to: '/apps/$app/keys', params: { app: form.values.id } } },
   })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, ontoFields(form)))}>

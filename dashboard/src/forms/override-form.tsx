@@ -69,7 +69,10 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
   const { featureId, mode } = form.values
   const chosen = features.find(({ id }) => id === featureId)
   const binary = chosen?.type === 'BINARY'
-  const set = useChange(SET, { done: saved(onDone), said: 'Override saved. It applies immediately.' })
+  const set = useChange(SET, {
+    done: saved(onDone),
+    said: `Override of ${chosen?.name ?? featureId} saved. It applies immediately.`,
+  })
   const save = form.onSubmit((values) => {
     const counts = takesLimit(values.mode)
     const input = {

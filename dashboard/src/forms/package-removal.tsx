@@ -47,7 +47,7 @@ export function PackageRemoval({ appId, package: p, onDeleted, children, size }:
 }
 
 const effectsOf = ({ live, templates }: { live: number; templates: number }) => [
-  'Nobody new can get it: not by subscribing, changing plan, a trial or a payment link.',
+  'No new user can get it by subscribing, changing plans, a trial or a payment link.',
   live === 0
     ? 'Nobody has it now.'
     : `${units(live, 'live subscription goes', 'live subscriptions go')} on exactly as before.`,

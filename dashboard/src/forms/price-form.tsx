@@ -160,7 +160,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
           description={
             provider === 'sandbox'
               ? 'Optional. The sandbox generates one'
-              : `Such as price_1Nx…. ${provider} charges its own price, whatever you type here: import it to have both agree.`
+              : `Such as price_1Nx…. ${provider} charges its own price, not this amount. Import the price to keep both the same.`
           }
           {...form.getInputProps('id')}
         />

@@ -68,7 +68,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
         <NumberInput
           label={feature.unitLabelPlural ? `Amount, in ${feature.unitLabelPlural}` : 'Amount'}
           description={
-            form.values.action === 'ADD' ? 'A negative amount gives usage back' : 'May exceed the budget'
+            form.values.action === 'ADD' ? 'A negative amount reverts usage' : 'May exceed the budget'
           }
           allowDecimal={false}
           data-autofocus

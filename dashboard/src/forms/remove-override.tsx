@@ -30,10 +30,10 @@ interface RemoveOverrideProps {
 export function RemoveOverride({ appId, userId, override, name }: RemoveOverrideProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const restore = useChange(RESTORE, { said: 'Override restored.' })
+  const restore = useChange(RESTORE, { said: `Override of ${name} restored.` })
   const remove = useChange(REMOVE, {
     done: close,
-    said: 'Override removed. The limits of the plan apply again.',
+    said: `Override of ${name} removed. The limits of the plan apply again.`,
     undo: () => () => restore.mutate({ appId, input: { ...override, userId } }),
   })
   return (
@@ -57,7 +57,9 @@ export function RemoveOverride({ appId, userId, override, name }: RemoveOverride
         >
           <Stack>
             <FormAlert error={remove.error} />
-            <Text size="sm">From now on the user's packages decide. Usage so far stays counted.</Text>
+            <Text size="sm">
+              The limits of the user's packages apply immediately. Recorded usage is kept.
+            </Text>
             <FormActions submit="Remove the override" danger busy={remove.isPending} onCancel={close} />
           </Stack>
         </form>

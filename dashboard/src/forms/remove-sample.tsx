@@ -22,7 +22,7 @@ export function RemoveSample({ appId, onDone }: { appId: string; onDone: () => v
   const remove = useChange(REMOVE, {
     said: ({ removeSample }) =>
       removeSample?.kept.length
-        ? `The sample is gone, except for what you have come to use: ${removeSample.kept.join(', ')}.`
+        ? `Sample deleted, except for objects that you use: ${removeSample.kept.join(', ')}.`
         : 'Sample deleted.',
     done: onDone,
   })
@@ -42,11 +42,11 @@ export function RemoveSample({ appId, onDone }: { appId: string; onDone: () => v
           cannot be undone; you can load the sample again.
         </Text>
       ) : (
-        !count.error && <Text size="sm">Counting what would go…</Text>
+        !count.error && <Text size="sm">Counting…</Text>
       )}
       <Text size="sm">
         {found?.kept.length
-          ? `These stay, because your own things use them: ${found.kept.join(', ')}.`
+          ? `Kept because your own objects use them: ${found.kept.join(', ')}.`
           : 'Everything else is kept.'}
       </Text>
       <Group justify="flex-end" gap="xs">

@@ -26,7 +26,7 @@ export function ResetLink({
     return (
       <Stack>
         <Text size="sm">
-          Hand this link to {link.email}. It is shown this once, works once, and expires{' '}
+          Send this link to {link.email}. It is shown only once, can be used once, and expires{' '}
           {dateTimeOf(link.expiresAt)}.
         </Text>
         <CodeBlock label="The password reset link" text={link.url} />
@@ -46,8 +46,8 @@ export function ResetLink({
       <Stack>
         <FormAlert error={create.error} />
         <Text size="sm">
-          {email} sets a new password with a link that you hand over. The current password and sessions keep
-          working until the link is used; an earlier link stops working now.
+          {email} sets a new password with a link that you send. The current password and sessions keep
+          working until the link is used. Earlier links stop working.
         </Text>
         <FormActions submit="Create link" busy={create.isPending} onCancel={onDone} />
       </Stack>

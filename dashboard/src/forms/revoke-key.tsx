@@ -20,7 +20,7 @@ interface RevokeKeyProps {
 }
 
 export function RevokeKey({ appId, apiKey, others, onDone }: RevokeKeyProps) {
-  const revoke = useChange(REVOKE, { done: onDone, said: 'Key revoked everywhere.' })
+  const revoke = useChange(REVOKE, { done: onDone, said: `“${apiKey.name}” revoked everywhere.` })
   return (
     <Stack>
       <FormAlert error={revoke.error} />
@@ -39,7 +39,7 @@ export function RevokeKey({ appId, apiKey, others, onDone }: RevokeKeyProps) {
         </List.Item>
         <List.Item>
           {others === 0
-            ? 'No other key of this app works: without a new one, your backend gets no answers.'
+            ? 'No other key of this app works: without a new one, all requests of your backend fail.'
             : `${units(others, 'other key keeps', 'other keys keep')} working.`}
         </List.Item>
         <List.Item>This cannot be undone. To replace a key without a gap, rotate it instead.</List.Item>

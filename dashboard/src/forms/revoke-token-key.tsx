@@ -21,7 +21,7 @@ export function RevokeTokenKey({ appId, id, onDone }: RevokeTokenKeyProps) {
     <Stack>
       <FormAlert error={revoke.error} />
       <Text size="sm" className="break">
-        Every token signed by {id} is refused from now on, on every server: whoever holds one needs a new
+        Every token signed by {id} is refused immediately, on every server. Users who hold one need a new
         token. This cannot be undone.
       </Text>
       <Group justify="flex-end" gap="xs">

@@ -1,8 +1,10 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { Note } from '../ui/note.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 
 const SIGN_IN = graphql(`
@@ -11,12 +13,19 @@ const SIGN_IN = graphql(`
   }
 `)
 
-export function SignInForm({ onDone }: { onDone: () => void }) {
+interface SignInFormProps {
+  /** already known */
+  email?: string
+  onDone: () => void
+}
+
+export function SignInForm({ email = '', onDone }: SignInFormProps) {
+  const [forgotten, { toggle }] = useDisclosure()
   const form = useForm({
-    initialValues: { email: '', password: '' },
+    initialValues: { email, password: '' },
     validate: { email: required('The email'), password: required('The password') },
   })
-  const signIn = useChange(SIGN_IN, { after: onDone })
+  const signIn = useChange(SIGN_IN, { after: onDone, signsIn: true })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => signIn.mutate(values, ontoFields(form)))}>
       <Stack>
@@ -25,14 +34,37 @@ export function SignInForm({ onDone }: { onDone: () => void }) {
           label="Email"
           type="email"
           autoComplete="username"
-          data-autofocus
-          autoFocus
+          {...(email === '' && { 'data-autofocus': true, autoFocus: true })}
           {...form.getInputProps('email')}
         />
-        <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          {...(email !== '' && { 'data-autofocus': true, autoFocus: true })}
+          {...form.getInputProps('password')}
+        />
         <Button type="submit" loading={signIn.isPending} mt="xs">
           Sign in
         </Button>
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          ta="center"
+          aria-expanded={forgotten}
+          onClick={toggle}
+        >
+          Forgot password?
+        </Anchor>
+        {forgotten && (
+          <Note tone="accent" title="Reset your password">
+            <Text size="sm">
+              Ask an owner of this installation: under Members, <b>Reset password</b> creates a link for you.
+              If you are the only owner, run <Code>npx tollgate start --reset-owner</Code> on the server and
+              open the link that it prints.
+            </Text>
+          </Note>
+        )}
       </Stack>
     </form>
   )

@@ -47,7 +47,7 @@ export function SubscribeForm({ appId, userId, hasPlan = false, onDone }: Subscr
   const chosen = published.filter(({ id }) => id === base || addons.includes(id))
   const subscribe = useChange(SUBSCRIBE, {
     done: saved(onDone),
-    said: chosen.some(isPriced) ? 'Subscribed. Not charged.' : 'Subscribed.',
+    said: `Subscribed to ${chosen.map(({ name }) => name).join(', ')}.${chosen.some(isPriced) ? ' Not charged.' : ''}`,
   })
   if (link.instead) return link.instead
   const save = form.onSubmit(({ base, addons }) =>

@@ -50,7 +50,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
     },
   })
   const { saved } = useUnsaved(form)
-  const create = useChange(CREATE, { done: saved(onDone), said: 'Template created.' })
+  const create = useChange(CREATE, { done: saved(onDone), said: (_, { input }) => `${input.name} created.` })
   const save = form.onSubmit(({ prices: _, trialDays, ...input }) =>
     create.mutate(
       {

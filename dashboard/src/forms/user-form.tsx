@@ -66,7 +66,7 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
         <TextInput label="Id" {...form.getInputProps('id')} />
         {form.values.id !== user.id && (
           <Note tone="warn">
-            Your application must use the new id from then on. Subscriptions, usage and tokens are kept.
+            Your application must use the new id immediately. Subscriptions, usage and tokens are kept.
           </Note>
         )}
         <TextInput label="Email" type="email" {...form.getInputProps('email')} />

@@ -18,8 +18,8 @@ export function UserToken({ appId, userId }: { appId: string; userId: string }) 
     <Stack>
       <FormAlert error={make.error} />
       <Text size="sm">
-        A page or app that holds this token can ask about this user, and nobody else, for one hour. Your
-        backend creates tokens with <code>generateUserToken</code>; this one is for trying it out.
+        A page or app with this token can read the access and usage of this user, and no other, for one hour.
+        Your backend creates tokens with <code>generateUserToken</code>; this one is for trying it out.
       </Text>
       {token === undefined ? (
         <div>
@@ -34,7 +34,7 @@ export function UserToken({ appId, userId }: { appId: string; userId: string }) 
           <CodeBlock label="In a page" text={pageSdk('subscriptions()', token)} />
           <Text size="sm" c="dimmed">
             The page's origin must be one of the app's allowed origins. Programs that are not web pages can
-            ask from anywhere.
+            call from anywhere.
           </Text>
         </>
       )}

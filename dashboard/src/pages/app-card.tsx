@@ -66,7 +66,7 @@ function Archived({ app, at, onOpen }: Pick<AppCardProps, 'app' | 'onOpen'> & { 
     <>
       <FormAlert error={archive.error} />
       <Text size="sm" c="dimmed">
-        Archived <When at={at} />. Takes nothing new; checks and usage still work.
+        Archived <When at={at} />. No new users or subscriptions; checks and usage still work.
       </Text>
       <Group gap="xs">
         <Button

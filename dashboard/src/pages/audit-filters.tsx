@@ -124,7 +124,7 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
             onChange={(event) => set({ to: event.currentTarget.value })}
           />
           <SearchInput
-            label="Subject’s id"
+            label="Name or id"
             labelled
             value={search.subject ?? ''}
             onSearch={(subject) => set({ subject })}

@@ -52,7 +52,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      about="Who changed what, in the dashboard, by the API and at the billing providers, and who signed in."
+      about="Changes made in the dashboard, through the API and by billing providers, and sign-ins."
       actions={<ExportAudit appId={of === 'app' ? appId : null} search={search} />}
     >
       <SegmentedControl

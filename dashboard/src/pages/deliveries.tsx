@@ -57,7 +57,7 @@ export function Deliveries({
     { appId, endpointId, state: state ?? null, after: after ?? null },
     { keepPrevious: true, refetchInterval: 5_000 },
   )
-  const resend = useChange(RESEND, { said: 'The event is on its way again.' })
+  const resend = useChange(RESEND, { said: 'Event queued for resending.' })
   const resendOne = ({ eventId }: Delivery) => resend.mutate({ appId, endpointId, eventIds: [eventId] })
   const close = () => void navigate({ search: ({ delivery, ...rest }) => rest })
   return (
@@ -149,7 +149,7 @@ export function Deliveries({
               <Text c="dimmed">
                 {state
                   ? 'None in this state.'
-                  : 'Nothing yet. Send a test event, or wait for something to happen.'}
+                  : 'No deliveries yet. Send a test event, or wait for the first event.'}
               </Text>
             )}
             <Pager after={after} next={page?.next} />

@@ -22,7 +22,14 @@ export function EndpointSecret({
   onClose: () => void
 }) {
   return (
-    <Dialog opened onClose={onClose} closeOnClickOutside={false} size="lg" title="The signing secret">
+    <Dialog
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      size="lg"
+      title="The signing secret"
+    >
       <Stack>
         <Text size="sm">
           Copy it now. You cannot see it again.

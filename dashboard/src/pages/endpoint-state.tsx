@@ -23,7 +23,7 @@ export function EndpointProblem({
   if (!enabled && disabledReason && disabledAt) {
     const why =
       disabledReason === 'GONE'
-        ? 'It answered 410 Gone, which means that it wants no more events.'
+        ? 'It answered 410 Gone, so Tollgate sends it no more events.'
         : 'Nothing was delivered to it for five days.'
     return (
       <Note tone="bad" title="Tollgate has disabled this endpoint">

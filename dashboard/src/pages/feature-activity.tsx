@@ -7,6 +7,7 @@ import type { CatalogueFeature } from '../grants.ts'
 import { byDay, daysAgo } from '../ui/by-day.ts'
 import { Chart } from '../ui/chart.tsx'
 import { Figure } from '../ui/figure.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units, unitWord } from '../ui/number.ts'
 import { SkeletonCards } from '../ui/skeletons.tsx'
@@ -66,19 +67,22 @@ export function FeatureActivity({ appId, feature }: FeatureActivityProps) {
         />
       </Group>
       <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={1} height={288} />}>
-        {({ featureActivity }) => <Charts feature={feature} activity={featureActivity} range={range} />}
+        {({ featureActivity }) => (
+          <Charts appId={appId} feature={feature} activity={featureActivity} range={range} />
+        )}
       </Loaded>
     </Stack>
   )
 }
 
 interface ChartsProps {
+  appId: string
   feature: CatalogueFeature
   activity: Point[]
   range: keyof typeof RANGES
 }
 
-function Charts({ feature, activity, range }: ChartsProps) {
+function Charts({ appId, feature, activity, range }: ChartsProps) {
   const { times, of, total } = useMemo(() => {
     const points =
       range === 'month' ? byDay(activity, 'checks', 'denied', 'records', 'units', 'refused') : activity
@@ -144,6 +148,16 @@ function Charts({ feature, activity, range }: ChartsProps) {
         <Group gap="xl" mb="xs" style={{ rowGap: 0 }}>
           <Figure label={denied === 1 ? 'denied check' : 'denied checks'} value={denied} />
           {counted && <Figure label={refused === 1 ? 'refused record' : 'refused records'} value={refused} />}
+          {denied + refused > 0 && (
+            <AnchorLink
+              to="/apps/$app/features/$id"
+              params={{ app: appId, id: feature.id }}
+              search={{ tab: 'denials' }}
+              size="sm"
+            >
+              See who was denied
+            </AnchorLink>
+          )}
         </Group>
         <Chart
           label={`${label}: ${units(denied, 'denied check', 'denied checks')}`}

@@ -58,7 +58,7 @@ export function FeatureUsers({ appId, feature }: { appId: string; feature: Catal
             />
             {featureUsers?.rows.length === 0 && !featureUsers.next ? (
               <Text c="dimmed">
-                Nobody has this feature by a package{packageId === undefined ? '' : ' like this'}.
+                No package grants this feature to a user{packageId === undefined ? '' : ' like this'}.
               </Text>
             ) : (
               <>

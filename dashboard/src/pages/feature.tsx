@@ -13,6 +13,7 @@ import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { FeatureActivity } from './feature-activity.tsx'
+import { FeatureDenials } from './feature-denials.tsx'
 import { FeatureOverrides } from './feature-overrides.tsx'
 import { FeaturePackages } from './feature-packages.tsx'
 import { FeatureUsers } from './feature-users.tsx'
@@ -94,7 +95,8 @@ export function FeaturePage() {
                 value={tab}
                 onChange={(value) =>
                   void navigate({
-                    search: value === 'users' || value === 'overrides' ? { tab: value } : {},
+                    search:
+                      value === 'users' || value === 'overrides' || value === 'denials' ? { tab: value } : {},
                     replace: true,
                   })
                 }
@@ -104,6 +106,7 @@ export function FeaturePage() {
                   <Tabs.Tab value="overview">Overview</Tabs.Tab>
                   <Tabs.Tab value="users">Users</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
+                  <Tabs.Tab value="denials">Denials</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="overview">
                   <Stack gap="xl">
@@ -116,6 +119,9 @@ export function FeaturePage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="overrides">
                   <FeatureOverrides appId={app} feature={feature} />
+                </Tabs.Panel>
+                <Tabs.Panel value="denials">
+                  <FeatureDenials appId={app} featureId={feature.id} />
                 </Tabs.Panel>
               </Tabs>
               <FormDialog opened={edit !== undefined} onClose={close} title="Edit feature">

@@ -77,7 +77,7 @@ export function FeaturesPage() {
   return (
     <Page
       title="Features"
-      about="What users can use. Packages define who gets how much of each."
+      about="Capabilities of your product. Packages define how much of each a user gets."
       actions={newOne}
     >
       <Stack gap="sm">

@@ -31,7 +31,7 @@ export function FirstMinute({ appId }: { appId: string }) {
   const [key, setKey] = useState<string | undefined>()
   const [language, setLanguage] = useState('curl')
   const asked = useAsk(CHECKLIST, { appId }, { refetchInterval: 4_000 })
-  const load = useChange(LOAD_SAMPLE, { said: 'Sample loaded. Have a look around.' })
+  const load = useChange(LOAD_SAMPLE, { said: 'Sample loaded.' })
   const list = asked.data?.checklist
   if (!asked.data || !list) return null
   const featureId = asked.data.features[0]?.id ?? 'api-calls'
@@ -50,8 +50,8 @@ export function FirstMinute({ appId }: { appId: string }) {
             Your first minute
           </Title>
           <Text size="sm" c="dimmed">
-            {steps.filter(({ is }) => list[is]).length} of {steps.length} done. Steps tick themselves off,
-            whether you do them here or in code.
+            {steps.filter(({ is }) => list[is]).length} of {steps.length} done. Steps are checked off
+            automatically, whether you do them here or in code.
           </Text>
         </div>
         {nothing && (
@@ -211,7 +211,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'subscription',
       title: 'Subscribe them',
-      about: 'They have the package from then on.',
+      about: 'The package applies immediately.',
       action: (
         <ButtonLink to="/apps/$app/users/$id" params={{ ...params, id: userId }}>
           Open {userId}

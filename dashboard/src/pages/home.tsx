@@ -46,7 +46,7 @@ export function HomePage() {
   const appId = useAppId()
   const app = useApp()
   return (
-    <Page title={app?.name ?? appId} about="What is happening in this app.">
+    <Page title={app?.name ?? appId} about="Activity in this app.">
       {!app?.sampleLoaded && <FirstMinute appId={appId} />}
       <SampleNote appId={appId} />
       <Calls appId={appId} />

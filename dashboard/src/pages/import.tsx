@@ -18,7 +18,7 @@ import { OneImport } from './one-import.tsx'
 
 const IMPORTS = graphql(`
   query UserImports($appId: String!) {
-    userImports(appId: $appId) { id state memberEmail startedAt rows changed applied bad undone }
+    userImports(appId: $appId) { id state memberEmail startedAt rows changed newUsers bad }
   }
 `)
 type Import = ResultOf<typeof IMPORTS>['userImports'][number]
@@ -35,7 +35,7 @@ export function ImportPage() {
       title="CSV import"
       about={
         inForm ? (
-          'Change the email and billing id of many users at once.'
+          'Create and update many users from a CSV file.'
         ) : (
           <AnchorLink to="/apps/$app/import" params={{ app: appId }} size="sm">
             ‹ All imports
@@ -61,7 +61,9 @@ export function ImportPage() {
         <>
           <CodeBlock
             label="An example file"
-            text={'id,email,billingId\nada,ada@example.com,cus_A1\ngrace,grace@example.com,'}
+            text={
+              'id,name,email,billingId,plan,metadata\nada,Ada Lovelace,ada@example.com,cus_A1,pro,"{""team"":""a""}"\ngrace,Grace Hopper,grace@example.com,,starter,'
+            }
           />
           <Past appId={appId} />
         </>
@@ -97,6 +99,12 @@ function Past({ appId }: { appId: string }) {
                 },
                 { label: 'State', cell: ({ state }: Import) => <ImportStateTag state={state} /> },
                 { label: 'Rows', right: true, cell: ({ rows }: Import) => number(rows) },
+                {
+                  label: 'New users',
+                  right: true,
+                  wide: true,
+                  cell: ({ newUsers }: Import) => number(newUsers),
+                },
                 { label: 'Changed', right: true, wide: true, cell: ({ changed }: Import) => number(changed) },
                 { label: 'Invalid', right: true, wide: true, cell: ({ bad }: Import) => number(bad) },
                 { label: 'By', wide: true, cell: ({ memberEmail }: Import) => memberEmail },

@@ -58,6 +58,8 @@ type Filters = { search?: string; role?: Role; order?: Order }
 type Column = 'email' | 'role' | 'seen' | 'since'
 type Order = Column | `-${Column}`
 
+const SOLE_OWNER = 'The only owner. Make another member an owner first.'
+
 /** The server sends them oldest first. */
 function listed(members: readonly Member[], { search, role, order }: Filters): readonly Member[] {
   const shown = members.filter(
@@ -87,18 +89,25 @@ export function MembersPage() {
   const [resetting, setResetting] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
-  const changeRole = useChange(CHANGE_ROLE, { said: 'Role changed.', done: () => setDemoting(null) })
+  const changeRole = useChange(CHANGE_ROLE, {
+    said: (_, { memberId, role }) =>
+      `${asked.data?.members.find(({ id }) => id === memberId)?.email ?? 'The member'} is now ${roleName(role).toLowerCase()}.`,
+    done: () => setDemoting(null),
+  })
   const remove = useChange(REMOVE, {
-    said: 'Member removed and signed out everywhere.',
+    said: `${removing?.email ?? 'The member'} removed and signed out everywhere.`,
     done: () => setRemoving(null),
   })
   const invitedBy = (email: string) => invitations.filter((sent) => sent.invitedBy === email).length
+  /** Somebody has to be able to manage the others. */
+  const isSoleOwner = ({ role }: Pick<Member, 'role'>) =>
+    role === 'OWNER' && asked.data?.members.filter((member) => member.role === 'OWNER').length === 1
   const voided = (email: string) =>
     `${units(invitedBy(email), 'open invitation they sent stops working', 'open invitations they sent stop working')}.`
   return (
     <Page
       title="Members"
-      about="Who can sign in here, and what they can do."
+      about="People who can sign in, and their roles."
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
@@ -171,6 +180,8 @@ export function MembersPage() {
                         may('changeRole') ? (
                           <Select
                             aria-label={`Role of ${email}`}
+                            disabled={isSoleOwner({ role })}
+                            title={isSoleOwner({ role }) ? SOLE_OWNER : undefined}
                             size="xs"
                             w={120}
                             allowDeselect={false}
@@ -217,7 +228,8 @@ export function MembersPage() {
                             },
                             {
                               label: 'Remove',
-                              disabled: !may('removeMember'),
+                              disabled: !may('removeMember') || isSoleOwner(member),
+                              title: isSoleOwner(member) ? SOLE_OWNER : undefined,
                               onClick: () => setRemoving(member),
                               danger: true,
                             },
@@ -267,7 +279,7 @@ export function MembersPage() {
               : 'They can no longer sign in. They are not signed in anywhere now.'}
           </List.Item>
           {removing && invitedBy(removing.email) > 0 && <List.Item>{voided(removing.email)}</List.Item>}
-          <List.Item>What they did stays in the audit log. You can invite them again.</List.Item>
+          <List.Item>Their entries stay in the audit log. You can invite them again.</List.Item>
         </List>
       </Confirm>
     </Page>

@@ -112,7 +112,8 @@ export function Notices({ appId }: { appId: string }) {
           </Group>
           {notices.length === 0 ? (
             <Text c="dimmed">
-              None yet. When someone pays, the provider's notices arrive here and are processed automatically.
+              No webhook events yet. When a user pays, the provider's events appear here and are processed
+              automatically.
             </Text>
           ) : (
             <DataTable
@@ -215,7 +216,7 @@ function Payload({ appId, id }: { appId: string; id: string }) {
               )}
               .
             </Text>
-            <CodeBlock label="What the provider sent" text={JSON.stringify(notice.payload, null, 2)} />
+            <CodeBlock label="Webhook payload" text={JSON.stringify(notice.payload, null, 2)} />
           </Stack>
         )
       }

@@ -27,7 +27,7 @@ export function OpenInvitations({ invitations }: { invitations: readonly Invitat
   const may = useMay()
   const [revoking, setRevoking] = useState<{ id: string; email: string } | null>(null)
   const revoke = useChange(REVOKE, {
-    said: 'Invitation revoked.',
+    said: `Invitation of ${revoking?.email ?? 'the member'} revoked.`,
     done: () => setRevoking(null),
   })
   return (

@@ -108,7 +108,10 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
   const test = useChange(TEST)
   const turn = useChange(SWITCH)
   const [removing, setRemoving] = useState(false)
-  const remove = useChange(REMOVE, { said: 'Provider removed.', done: () => setRemoving(false) })
+  const remove = useChange(REMOVE, {
+    said: `${providerName(account.provider)} removed.`,
+    done: () => setRemoving(false),
+  })
   const tested = test.data?.testProviderAccount
   const { provider, enabled, source, keyHint, livemode } = account
   return (

@@ -54,12 +54,12 @@ export function PublishFigures({ preview }: { preview: Preview }) {
       {!isTouched(preview) && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
       {lose > 0 && (
         <Note tone="bad">
-          Those who lose access have used more than the new limit allows, or no longer have the feature.
+          Users who lose access have used more than the new limit allows, or no longer have the feature.
         </Note>
       )}
       {moreOverage > 0 && (
         <Note tone="warn">
-          Overage is on, so nobody is refused for going past the new limit. For{' '}
+          Overage is on, so no usage is refused beyond the new limit. For{' '}
           {moreOverage === 1 ? 'one subscriber' : `${number(moreOverage)} subscribers`}, further use counts as
           overage, or more of it does: it costs them, or you, whatever you charge for overage.
         </Note>

@@ -100,7 +100,7 @@ export function PublishPage() {
                 />
               </Stack>
               {firstTime ? (
-                <Text c="dimmed">Nobody has it yet. Once it is published, users can subscribe to it.</Text>
+                <Text c="dimmed">No subscribers yet. Users can subscribe once it is published.</Text>
               ) : (
                 <>
                   <Radio.Group

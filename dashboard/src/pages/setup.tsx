@@ -23,7 +23,7 @@ export function SetupPage() {
         about="Open the whole link that Tollgate printed when it started."
       >
         <Text>
-          Somebody is the owner already?{' '}
+          Does this installation have an owner?{' '}
           <AnchorLink to="/sign-in" underline="always">
             Sign in
           </AnchorLink>

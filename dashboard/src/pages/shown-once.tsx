@@ -34,7 +34,14 @@ export function ShownOnce({
 }) {
   const first = firstCall(scope)
   return (
-    <Dialog opened onClose={onClose} closeOnClickOutside={false} size="lg" title={`The secret of “${name}”`}>
+    <Dialog
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      size="lg"
+      title={`The secret of “${name}”`}
+    >
       <Stack>
         <Text size="sm">
           Copy it now. You cannot see it again.

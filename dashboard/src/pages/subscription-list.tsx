@@ -24,7 +24,7 @@ const SUBSCRIPTIONS = graphql(`
       next
       total { count more }
       rows {
-        id userId userName status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
+        id userId userName status replaced startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
         scheduled { packageName at }
         package { id name isAddon }
         billing { provider ref status paidUntil }

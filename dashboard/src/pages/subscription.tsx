@@ -28,7 +28,7 @@ const ChangePlanForm = lazy(async () => ({
 const SUBSCRIPTION = graphql(`
   query Subscription($appId: String!, $id: String!) {
     subscription(appId: $appId, id: $id) {
-      id userId userName status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
+      id userId userName status replaced startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
       scheduled { packageId packageName at }
       package { id name isAddon publishedVersion }
       billing { provider ref status paidUntil }

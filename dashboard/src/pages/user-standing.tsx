@@ -10,7 +10,7 @@ const STANDING = graphql(`
   query UserStanding($appId: String!, $userId: String!) {
     subscriptions(appId: $appId, userId: $userId, state: LIVE) {
       rows {
-        id userId userName status quantity cancelAt trialEndsAt
+        id userId userName status replaced quantity cancelAt trialEndsAt
         scheduled { at }
         package { id name isAddon }
         billing { provider ref status }

@@ -67,7 +67,7 @@ export function UsersPage() {
   return (
     <Page
       title="Users"
-      about="The people who use your application, under the ids it gives them."
+      about="Users of your application, with the ids it uses for them."
       actions={
         <>
           <ButtonLink

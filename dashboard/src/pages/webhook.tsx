@@ -62,7 +62,7 @@ export function WebhookPage() {
     said: ({ updateWebhookEndpoint: is }) =>
       is?.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.',
   })
-  const test = useChange(TEST, { said: 'A test event is on its way.' })
+  const test = useChange(TEST, { said: 'Test event queued.' })
   const rotate = useChange(ROTATE, {
     done: ({ rotateWebhookSecret: made }) => {
       setAsking(null)

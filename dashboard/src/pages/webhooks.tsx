@@ -58,8 +58,8 @@ export function WebhooksPage() {
         {({ webhookEndpoints }) =>
           webhookEndpoints.length === 0 ? (
             <Empty title="Create your first endpoint" action={newEndpoint}>
-              Your systems hear about new users, changed subscriptions, reached limits and everything else
-              that happens in this app, without polling.
+              Notify your systems of new users, changed subscriptions, reached limits and all other events of
+              this app, without polling.
             </Empty>
           ) : (
             <Stack gap="sm">

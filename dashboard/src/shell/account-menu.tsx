@@ -5,6 +5,7 @@ import {
   IconLogout,
   IconMoon,
   IconSelector,
+  IconSparkles,
   IconSun,
   IconUserCircle,
 } from '@tabler/icons-react'
@@ -15,6 +16,7 @@ import { forgetSession } from '../api/session.ts'
 import { useMe } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { MenuItemLink } from '../ui/links.tsx'
+import { WHATS_NEW } from './help.ts'
 import classes from './shell.module.css'
 
 const SIGN_OUT = graphql(`
@@ -67,6 +69,15 @@ export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }) {
           onClick={onShortcuts}
         >
           Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={WHATS_NEW}
+          target="_blank"
+          rel="noreferrer"
+          leftSection={<IconSparkles size={16} aria-hidden />}
+        >
+          What's new
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>Theme</Menu.Label>

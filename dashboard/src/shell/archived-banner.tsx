@@ -12,7 +12,7 @@ export function ArchivedBanner() {
   return (
     <div className={classes.clock}>
       <IconArchive size={16} aria-hidden />
-      <span>{app.name} is archived: it takes nothing new.</span>
+      <span>{app.name} is archived. It accepts no new users or subscriptions.</span>
       <AnchorLink to="/apps" search={{ show: 'archived' }} c="inherit" size="sm" underline="always">
         Restore it
       </AnchorLink>

@@ -1,4 +1,4 @@
-import { ActionIcon, Kbd, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Kbd, Loader, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
   createSpotlight,
@@ -14,6 +14,7 @@ import {
   IconPlus,
   IconPuzzle,
   IconSearch,
+  IconSparkles,
   IconSun,
   IconUser,
   type TablerIcon,
@@ -23,6 +24,7 @@ import { useEffect, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useApps, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { WHATS_NEW } from './help.ts'
 import { ACTIONS, DOCUMENTATION, PLACES } from './places.ts'
 import classes from './shell.module.css'
 
@@ -59,6 +61,37 @@ function selectFirst(): void {
   store.updateState((state) => ({ ...state, selected: actions.length > 0 ? 0 : -1 }))
 }
 
+/** The best matches by name or id. */
+const best = <Item extends { id: string; name: string }>(items: readonly Item[], query: string): Item[] =>
+  items.toSorted((a, b) => rankOfName(a, query) - rankOfName(b, query)).slice(0, SHOWN)
+
+const rankOfName = ({ id, name }: { id: string; name: string }, query: string) =>
+  rankOf({ id, label: name, description: id }, query)
+
+/** How well an entry matches: 0 is an exact name, id or email; 1 begins with it; 2 has it somewhere. */
+function rankOf({ label = '', description = '' }: SpotlightActionData, query: string): number {
+  const wanted = query.toLowerCase()
+  const texts = [label, ...description.split(' · ')].map((text) => text.toLowerCase())
+  if (texts.includes(wanted)) return 0
+  return texts.some((text) => text.startsWith(wanted)) ? 1 : 2
+}
+
+/** Exact matches first, within each group and among the groups. */
+function byMatch(
+  groups: readonly { group: string; actions: SpotlightActionData[] }[],
+  query: string,
+): SpotlightActionGroupData[] {
+  if (query === '') return [...groups]
+  const ranked = groups.map(({ group, actions }) => {
+    const sorted = actions.toSorted((a, b) => rankOf(a, query) - rankOf(b, query))
+    const [best] = sorted
+    return { group, actions: sorted, isExact: best !== undefined && rankOf(best, query) === 0 }
+  })
+  return ranked
+    .toSorted((a, b) => Number(b.isExact) - Number(a.isExact))
+    .map(({ group, actions }) => ({ group, actions }))
+}
+
 /** ⌘K: users, packages and features by any part of a word; every page, app and action. */
 export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () => void }) {
   const navigate = useNavigate()
@@ -91,7 +124,8 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
   const matching = (actions: (SpotlightActionData & { label: string })[]) =>
     actions.filter(({ label, keywords = '' }) => has(`${label} ${keywords}`, query.trim()))
 
-  const groups: SpotlightActionGroupData[] = [
+  const typed = query.trim()
+  const groups = [
     {
       group: 'Users',
       actions: (found?.users?.rows ?? []).map((user) =>
@@ -100,15 +134,15 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
     },
     {
       group: 'Packages',
-      actions: (found?.packages ?? [])
-        .slice(0, SHOWN)
-        .map((p) => one('package', IconBox, '/apps/$app/packages/$id', p, [p.isAddon && 'Add-on'])),
+      actions: best(found?.packages ?? [], typed).map((p) =>
+        one('package', IconBox, '/apps/$app/packages/$id', p, [p.isAddon && 'Add-on']),
+      ),
     },
     {
       group: 'Features',
-      actions: (found?.features ?? [])
-        .slice(0, SHOWN)
-        .map((feature) => one('feature', IconPuzzle, '/apps/$app/features/$id', feature, [])),
+      actions: best(found?.features ?? [], typed).map((feature) =>
+        one('feature', IconPuzzle, '/apps/$app/features/$id', feature, []),
+      ),
     },
     {
       group: 'Pages',
@@ -160,6 +194,13 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
           leftSection: iconOf(IconKeyboard),
           onClick: onShortcuts,
         },
+        {
+          id: WHATS_NEW,
+          label: "What's new",
+          keywords: 'changelog versions changes',
+          leftSection: iconOf(IconSparkles),
+          onClick: () => void open(WHATS_NEW, '_blank', 'noreferrer'),
+        },
       ]),
     },
     {
@@ -181,7 +222,7 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
     <Spotlight
       store={store}
       attributes={{ content: { 'aria-label': 'Go to' } }}
-      actions={groups.filter(({ actions }) => actions.length > 0)}
+      actions={byMatch(groups, typed).filter(({ actions }) => actions.length > 0)}
       // Everything here matches already.
       filter={(_, actions) => actions}
       shortcut={['mod + K']}
@@ -192,7 +233,12 @@ export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () 
       maxHeight={420}
       nothingFound={asked.isFetching ? 'Searching…' : 'Nothing found.'}
       searchProps={{
-        leftSection: <IconSearch size={18} aria-hidden />,
+        leftSection:
+          typed !== '' && (asked.isFetching || typed !== search) ? (
+            <Loader size={16} aria-label="Searching" />
+          ) : (
+            <IconSearch size={18} aria-hidden />
+          ),
         placeholder: 'Go to a user, package, feature or page',
         'aria-label': 'Go to a user, package, feature or page',
       }}

@@ -39,7 +39,7 @@ export function ShortcutsHelp() {
         </Table.Tbody>
       </Table>
       <Text size="sm" c="dimmed">
-        Tab leads to a table’s rows too: to the first one, or the one you left.
+        Tab also moves to the rows of a table: to the first one, or to the last one selected.
       </Text>
       <Switch
         label="Single-key shortcuts"

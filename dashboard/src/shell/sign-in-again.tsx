@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { forgetSession, whoIsThereNow } from '../api/session.ts'
-import { setSessionEnded, useSessionEnded } from '../api/session-ended.ts'
+import { setSessionResumed, useSessionEnded } from '../api/session-ended.ts'
 import { useMe } from '../api/use-account.ts'
 import { unsavedForms } from '../forms/unsaved.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -19,14 +19,14 @@ export function SignInAgain() {
   const before = useMe()
   const leave = () => {
     for (const { discard } of unsavedForms()) discard()
-    setSessionEnded(false)
+    setSessionResumed()
     forgetSession(client)
     void router.navigate({ to: '/' })
   }
   const enter = async () => {
     const now = await whoIsThereNow(client)
     // Somebody else must not save what the first one typed.
-    if (now?.id === before?.id) setSessionEnded(false)
+    if (now?.id === before?.id) setSessionResumed()?.()
     else leave()
   }
   return (
@@ -40,9 +40,11 @@ export function SignInAgain() {
       zIndex={400}
     >
       <Stack>
-        <Text size="sm">Sign in again to continue. Your unsaved changes are still here.</Text>
+        <Text size="sm">
+          Sign in again to continue. Your changes are still here, and a save that failed is repeated.
+        </Text>
         <Suspense fallback={<Loading />}>
-          <SignInForm onDone={enter} />
+          <SignInForm email={before?.email ?? ''} onDone={enter} />
         </Suspense>
         <Button variant="subtle" onClick={leave}>
           Discard changes and leave

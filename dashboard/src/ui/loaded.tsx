@@ -1,9 +1,10 @@
 import { Button, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { isNotFound, messageOf } from '../api/api-error.ts'
+import { isNotFound, isUnanswered, messageOf } from '../api/api-error.ts'
 import { Note } from './note.tsx'
 import { SkeletonLines, SkeletonTable } from './skeletons.tsx'
+import { useServerBack } from './use-server-back.ts'
 
 interface LoadedProps<Result> {
   of: UseQueryResult<Result>
@@ -31,11 +32,15 @@ export function Loading({ children = <SkeletonLines /> }: { children?: ReactNode
   )
 }
 
+/** Without an answer, it is loaded again by itself once the service is back. */
 export function Failed({ error, retry }: { error: Error; retry: () => void }) {
+  const isAway = isUnanswered(error)
+  useServerBack(isAway, retry)
   return (
     <Note tone="bad" title="This could not be loaded" role="alert">
       <Stack align="flex-start" gap="sm">
         {messageOf(error)}
+        {isAway && ' This page retries by itself.'}
         <Button variant="default" onClick={retry}>
           Try again
         </Button>

@@ -7,6 +7,8 @@ export interface MenuAction {
   onClick: () => void
   /** the member's role does not allow it */
   disabled?: boolean
+  /** why it is disabled */
+  title?: string | undefined
   danger?: boolean
 }
 
@@ -32,8 +34,14 @@ export function MoreMenu({ label, actions, children, size = 'md' }: MoreMenuProp
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {shown.map(({ label, onClick, disabled = false, danger }) => (
-          <Menu.Item key={label} onClick={onClick} disabled={disabled} {...(danger && { color: 'red' })}>
+        {shown.map(({ label, onClick, disabled = false, title, danger }) => (
+          <Menu.Item
+            key={label}
+            onClick={onClick}
+            disabled={disabled}
+            title={title}
+            {...(danger && { color: 'red' })}
+          >
             {label}
           </Menu.Item>
         ))}

@@ -1,9 +1,15 @@
 import { Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 
-/** Says that something was done; with `undo`, for long enough to take it back. */
-export function notify(message: string, undo?: () => void): void {
-  if (!undo) {
+/** A button beside a message. */
+export interface NotifyAction {
+  label: string
+  onClick: () => void
+}
+
+/** Says that something was done; with actions, for long enough to use them. */
+export function notify(message: string, actions: readonly NotifyAction[] = []): void {
+  if (actions.length === 0) {
     notifications.show({ message, autoClose: 4_000 })
     return
   }
@@ -12,16 +18,21 @@ export function notify(message: string, undo?: () => void): void {
     message: (
       <Group justify="space-between" wrap="nowrap" gap="sm">
         <Text size="sm">{message}</Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => {
-            notifications.hide(id)
-            undo()
-          }}
-        >
-          Undo
-        </Button>
+        <Group gap="xs" wrap="nowrap">
+          {actions.map(({ label, onClick }) => (
+            <Button
+              key={label}
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                notifications.hide(id)
+                onClick()
+              }}
+            >
+              {label}
+            </Button>
+          ))}
+        </Group>
       </Group>
     ),
   })

@@ -1,6 +1,7 @@
-import { CloseButton, TextInput } from '@mantine/core'
+import { CloseButton, Loader, TextInput, VisuallyHidden } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
+import { useIsFetching } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
@@ -13,7 +14,10 @@ interface SearchInputProps {
   onSearch: (text: string) => void
 }
 
-/** Updates the address when typing pauses, and follows the address when that changes. */
+/**
+ * Updates the address when typing pauses, and follows the address when that changes. Shows that a search runs from the
+ * first letter until its rows are there.
+ */
 export function SearchInput({ label, labelled = false, value, onSearch }: SearchInputProps) {
   const [text, setText] = useState(value)
   const said = useRef(value)
@@ -21,6 +25,18 @@ export function SearchInput({ label, labelled = false, value, onSearch }: Search
     said.current = text
     onSearch(text)
   }, 200)
+  const isFetching = useIsFetching() > 0
+  const [isAwaited, setAwaited] = useState(false)
+  const wasFetching = useRef(isFetching)
+  useEffect(() => {
+    if (wasFetching.current && !isFetching) setAwaited(false)
+    wasFetching.current = isFetching
+  }, [isFetching])
+  const isSearching = text.trim() !== value || (isAwaited && isFetching)
+  const change = (text: string) => {
+    setText(text)
+    setAwaited(true)
+  }
   const router = useRouter()
   // What was chosen from the list stays chosen: the next page may take longer to load than typing pauses.
   useEffect(
@@ -36,14 +52,23 @@ export function SearchInput({ label, labelled = false, value, onSearch }: Search
       type="search"
       {...(labelled ? { label } : { 'aria-label': label, placeholder: label })}
       className="search"
-      leftSection={<IconSearch size={16} aria-hidden />}
+      leftSection={
+        isSearching ? (
+          <span role="status">
+            <Loader size={14} aria-hidden />
+            <VisuallyHidden>Searching</VisuallyHidden>
+          </span>
+        ) : (
+          <IconSearch size={16} aria-hidden />
+        )
+      }
       rightSection={
         text !== '' && (
           <CloseButton
             size="sm"
             aria-label="Clear the search"
             onClick={() => {
-              setText('')
+              change('')
               say('')
             }}
           />
@@ -51,7 +76,7 @@ export function SearchInput({ label, labelled = false, value, onSearch }: Search
       }
       value={text}
       onChange={(event) => {
-        setText(event.currentTarget.value)
+        change(event.currentTarget.value)
         say(event.currentTarget.value.trim())
       }}
     />

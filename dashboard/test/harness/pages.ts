@@ -8,6 +8,7 @@ export const INSIDE = [
   '/apps/default/features/calls',
   '/apps/default/features/calls?tab=users',
   '/apps/default/features/calls?tab=overrides',
+  '/apps/default/features/calls?tab=denials',
   '/apps/default/features/calls?edit=1',
   '/apps/clocked/features',
   '/apps/default/packages',

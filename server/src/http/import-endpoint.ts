@@ -11,6 +11,7 @@ import { MAX_IMPORT_BYTES } from '../domain/limits.ts'
 import type { Call, MemberActor } from '../operations/call/call.ts'
 import type { Service } from '../operations/call/service.ts'
 import { importReport, userImport } from '../operations/imports/apply-import.ts'
+import type { Columns } from '../operations/imports/csv-rows.ts'
 import { importUsers } from '../operations/imports/import-users.ts'
 import type { UserImportRow } from '../store/imports/user-import-rows.ts'
 import { answerJson } from './answer.ts'
@@ -29,11 +30,8 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
       const call = { ...rest, actor: { ...actor, mutation } }
       const order = {
         id,
-        columns: {
-          id: query.get('id') ?? 'id',
-          email: query.get('email') ?? 'email',
-          billingId: query.get('billingId') ?? 'billingId',
-        },
+        columns: columnsOf(query),
+        create: query.has('create') ? flag(query, 'create') : null,
         dryRun: flag(query, 'dryRun'),
         empty: emptyCells(query.get('empty')),
       }
@@ -110,6 +108,16 @@ async function* contentOf(file: FileHandle): AsyncGenerator<Buffer> {
 const tooLarge = () =>
   badUserInput(`The file must be at most ${MAX_IMPORT_BYTES} bytes. Split it into several files.`)
 
+/** Columns are found by these names, unless a parameter names another. */
+const columnsOf = (query: URLSearchParams): Columns => ({
+  id: query.get('id') ?? 'id',
+  email: query.get('email') ?? 'email',
+  billingId: query.get('billingId') ?? 'billingId',
+  name: query.get('name') ?? 'name',
+  plan: query.get('plan') ?? 'plan',
+  metadata: query.get('metadata') ?? 'metadata',
+})
+
 const flag = (query: URLSearchParams, name: string): boolean =>
   ['1', 'true', ''].includes(query.get(name) ?? 'no')
 
@@ -129,6 +137,11 @@ const COLUMNS = [
   ['newEmail', (row) => row.newEmail],
   ['oldBillingId', (row) => row.oldBillingId],
   ['newBillingId', (row) => row.newBillingId],
+  ['oldName', (row) => row.oldName],
+  ['newName', (row) => row.newName],
+  ['plan', (row) => row.plan],
+  ['oldMetadata', (row) => row.oldMetadata],
+  ['newMetadata', (row) => row.newMetadata],
 ] as const satisfies [string, (row: UserImportRow) => string | number | null][]
 
 async function* reportText(pages: AsyncIterable<UserImportRow[]>): AsyncGenerator<string> {

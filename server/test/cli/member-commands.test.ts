@@ -150,22 +150,31 @@ describe('users import', () => {
   it('checks first, then applies what is valid, and exits with 2 for invalid rows', async () => {
     const path = await file('id,email\nann,new@example.com\nnobody,x@example.com\nbob,wrong\n')
     const report = [
-      `${path}: 3 rows, 1 with changes, 0 without, 2 invalid.`,
+      `${path}: 3 rows, 0 new users, 1 with changes, 0 without, 2 invalid.`,
       '  line 3: The user does not exist',
       '  line 4: email is not a valid email address: "wrong"',
     ]
-    expect(await run('users', 'import', path, '--dry-run')).toEqual({
+    expect(await run('users', 'import', path, '--existing-only', '--dry-run')).toEqual({
       code: 2,
       stdout: `${report.join('\n')}\n`,
       stderr: '',
     })
     expect(await emailOf('ann')).toBe('ann@example.com')
-    expect(await run('users', 'import', path, '--yes')).toEqual({
+    expect(await run('users', 'import', path, '--existing-only', '--yes')).toEqual({
       code: 2,
-      stdout: `${[...report, 'Changed 1 users.'].join('\n')}\n`,
+      stdout: `${[...report, 'Created 0 users, changed 1 user.'].join('\n')}\n`,
       stderr: '',
     })
     expect(await emailOf('ann')).toBe('new@example.com')
+  })
+
+  it('creates users whose ids are unknown', async () => {
+    const path = await file('id,name,email\nnewcomer,New Comer,new.comer@example.com\n')
+    expect(await run('users', 'import', path, '--yes')).toMatchObject({
+      code: 0,
+      stdout: `${path}: 1 rows, 1 new users, 0 with changes, 0 without, 0 invalid.\nCreated 1 user, changed 0 users.\n`,
+    })
+    expect(await emailOf('newcomer')).toBe('new.comer@example.com')
   })
 
   it('takes other columns, clears what is empty if asked to, and exits with 0', async () => {

@@ -28,7 +28,24 @@ const sql = <Row extends Data>(text: string, values: unknown[] = []) =>
   rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
 
 /** Usage has a ledger of its own, and a token changes nothing. */
-const UNAUDITED = ['recordUsage', 'recordUsages', 'generateUserToken']
+const UNAUDITED = [
+  ...['recordUsage', 'recordUsages', 'generateUserToken'],
+  ...['reserveUsage', 'extendReservation', 'settleReservation', 'releaseReservation'],
+]
+
+it('gap: the audit log is searched by a part of a name, and shows values', async () => {
+  await server.admin.data(`mutation {
+    createUser(input: { id: "z-1", name: "Zelda Quill" }) { id }
+    createFeature(input: { id: "z-2", name: "Quill pens", type: BINARY }) { id }
+    updateUser(id: "z-1", input: { name: "Zelda Q." }) { id } }`)
+  const sentences = async (subjectId: string) =>
+    (await rowsFor({ appId: 'default', subjectId })).map(({ sentence }) => sentence)
+  const ofZelda = ['changed the user Zelda Q.: name Zelda Quill → Zelda Q.', 'created the user Zelda Quill']
+  expect(await sentences('zelda')).toEqual(ofZelda)
+  expect(await sentences('z-1')).toEqual(ofZelda)
+  expect(await sentences('QUILL pe')).toEqual(['created the feature Quill pens'])
+  expect(await sentences('nobody of this name')).toEqual([])
+})
 
 describe('gap: the audit log of API keys', () => {
   it.each(

@@ -28,6 +28,9 @@ async function finished({ id: appId, dashboard }: TestApp, id: string): Promise<
   }
 }
 
+/** No names, plans and metadata. */
+const NOTHING_ELSE = '"","","","",""'
+
 describe('gap: a dry run, its report and the way back', () => {
   const FILE =
     'id,email,billingId\nann,ann@new.example,cus_new\nnobody,n@x.example,\nbob,bob@old.example,\ncarl,c@x.example,cus_c\n'
@@ -209,12 +212,14 @@ describe('gap: a dry run, its report and the way back', () => {
       .decode(await response.arrayBuffer())
       .trimEnd()
       .split('\r\n')
-    expect(header).toBe('line,id,outcome,problem,message,oldEmail,newEmail,oldBillingId,newBillingId')
+    expect(header).toBe(
+      'line,id,outcome,problem,message,oldEmail,newEmail,oldBillingId,newBillingId,oldName,newName,plan,oldMetadata,newMetadata',
+    )
     expect(rows).toEqual([
-      `"2","'=1+1","APPLIED","","","old@x.example","'+2@x.example","",""`,
-      `"3","'@SUM(A1)","BAD","UNKNOWN_USER","The user does not exist","","","",""`,
-      `"4","ann","APPLIED","","","ann@old.example","a,b@x.example","cus_ann","cus_ann"`,
-      `"5","'＝2+3","BAD","UNKNOWN_USER","The user does not exist","","","",""`,
+      `"2","'=1+1","APPLIED","","","old@x.example","'+2@x.example","","",${NOTHING_ELSE}`,
+      `"3","'@SUM(A1)","BAD","UNKNOWN_USER","The user does not exist","","","","",${NOTHING_ELSE}`,
+      `"4","ann","APPLIED","","","ann@old.example","a,b@x.example","cus_ann","cus_ann",${NOTHING_ELSE}`,
+      `"5","'＝2+3","BAD","UNKNOWN_USER","The user does not exist","","","","",${NOTHING_ELSE}`,
     ])
     expect((await fetch(address)).status).toBe(401)
     expect((await fetch(`${address}s`, { headers: { Cookie: imports.cookie } })).status).toBe(404)

@@ -44,6 +44,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
       dryRun: false,
       rows: 3,
       changed: 2,
+      created: 0,
       unchanged: 1,
       bad: 0,
       badRows: [],

@@ -35,6 +35,7 @@ const QUERIES: Record<string, string[]> = {
   exportUser: MEMBERS,
   feature: MEMBERS,
   featureActivity: MEMBERS,
+  featureDenials: MEMBERS,
   featureOverrides: MEMBERS,
   featurePackages: MEMBERS,
   featureTotals: MEMBERS,

@@ -305,6 +305,28 @@ describe("gap: a user's page", () => {
   })
 })
 
+it('gap: a plan that another one replaced was changed, not cancelled', async () => {
+  const app = await newApp()
+  await app.admin.data(`mutation {
+    ann: createUser(input: { id: "ann" }) { id } bob: createUser(input: { id: "bob" }) { id } }`)
+  for (const id of ['plan', 'pro']) await publishPackage(app, id, { calls: {} })
+  await publishPackage(app, 'extra', {}, true)
+  const { bob } = await app.admin.data(`mutation {
+    ann: subscribe(userId: "ann", packageIds: ["plan", "extra"]) { id }
+    bob: subscribe(userId: "bob", packageIds: ["plan"]) { id } }`)
+  await app.admin.data(`mutation { changeSubscription(userId: "ann", packageId: "pro", when: NOW) { now } }`)
+  await app.dashboard.call('cancelSubscription', { id: bob[0].id, atPeriodEnd: false })
+  const { rows } = await app.dashboard.call(
+    'subscriptions { rows { userId package { id } status replaced } }',
+  )
+  expect(rows.map((s: Data) => [s.userId, s.package.id, s.status, s.replaced]).sort()).toEqual([
+    ['ann', 'extra', 'ACTIVE', false],
+    ['ann', 'plan', 'CANCELLED', true],
+    ['ann', 'pro', 'ACTIVE', false],
+    ['bob', 'plan', 'CANCELLED', false],
+  ])
+})
+
 describe('gap: long lists', () => {
   it('finds subscriptions by user, package, status and provider, and says what comes next', async () => {
     const app = await newApp()

@@ -7,6 +7,7 @@ export const homeQueries = {
   activity: { args: () => day },
   featureActivity: { args: () => ({ id: 'calls', ...day }) },
   featureTotals: { args: () => ({}) },
+  featureDenials: { args: () => ({ id: 'calls' }) },
   latestEvents: { args: () => ({ first: 5 }) },
   nearLimits: { args: () => ({ first: 5 }) },
 } satisfies Partial<QueryExamples>

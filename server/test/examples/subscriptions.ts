@@ -72,7 +72,7 @@ export const subscriptionMutations = {
       return { userId: user, packageId: 'rival', quantity: 2, when: 'NOW' }
     },
     audit: {
-      sentence: 'changed the plan of the user Eve',
+      sentence: "changed Eve's plan: Some → Some × 2",
       subjectKind: 'subscriptions',
       before: { subscriptions: [{ packageId: 'plan', cancelledAt: null }] },
       after: {
@@ -129,7 +129,7 @@ export const subscriptionMutations = {
     after: ['createUser'],
     args: ({ user }) => ({ userId: user, packageId: 'plan', until: inDays(30) }),
     audit: {
-      sentence: 'started a trial for the user Eve',
+      sentence: 'started a trial of Some for Eve',
       subjectKind: 'subscriptions',
       before: { subscriptions: [] },
       after: { subscriptions: [{ trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) }] },
@@ -152,7 +152,7 @@ export const subscriptionMutations = {
     after: ['startTrial'],
     args: ({ made }) => ({ id: made.startTrial.id, until: inDays(60) }),
     audit: {
-      sentence: 'extended the trial of Some for Eve',
+      sentence: expect.stringMatching(/^extended the trial of Some for Eve: \S+ \S+ UTC → \S+ \S+ UTC$/),
       subjectKind: 'subscription',
       before: { trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) },
       after: { trialEndsAt: expect.stringContaining(inDays(60).slice(0, 10)) },

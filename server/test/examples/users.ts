@@ -5,7 +5,7 @@ import type { MutationExamples, QueryExamples } from './example.ts'
 export const userQueries = {
   user: { args: () => ({ id: 'ann' }), statements: 2 },
   users: { args: ({ count }) => ({ first: count, search: 'a' }), statements: 2 },
-  exportUser: { args: () => ({ id: 'ann' }), statements: 21 },
+  exportUser: { args: () => ({ id: 'ann' }), statements: 22 },
   userDeletion: { args: () => ({ id: 'ann' }) },
   canUseFeature: {
     args: ({ count }) => ({ userId: count === 1 ? 'bob' : 'ann', featureId: 'calls', delta: 3 }),
@@ -86,8 +86,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 45,
-    keyed: [51, 1],
+    statements: 46,
+    keyed: [52, 1],
   },
   generateUserToken: {
     after: ['createUser'],
@@ -155,7 +155,7 @@ export const userMutations = {
       },
     }),
     audit: ({ user }) => ({
-      sentence: 'set an override for the user Eve',
+      sentence: 'set an override for the user Eve: Some, limit 5 until 2050-01-01 00:00 UTC',
       subjectKind: 'overrides',
       subjectId: user,
       before: { userId: user, overrides: [] },
@@ -182,7 +182,7 @@ export const userMutations = {
     after: ['setOverride'],
     args: ({ user }) => ({ userId: user, featureId: 'calls' }),
     audit: {
-      sentence: 'removed an override of the user Eve',
+      sentence: 'removed an override of the user Eve: Some',
       subjectKind: 'overrides',
       before: { overrides: [{ featureId: 'calls' }] },
       after: { overrides: [] },

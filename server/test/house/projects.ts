@@ -4,6 +4,7 @@ const UNIT_FILES = [
   'dashboard/test/csv-header.test.ts',
   'dashboard/test/csv.test.ts',
   'dashboard/test/differences.test.ts',
+  'dashboard/test/help.test.ts',
   'sdk/test/answers.test.ts',
   'sdk/test/arguments.test.ts',
   'sdk/test/documents.test.ts',

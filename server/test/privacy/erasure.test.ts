@@ -69,6 +69,7 @@ const IMPERSONAL = [
   'billing_template_item',
   'cell',
   'cell_bucket',
+  'denial',
   'erased_ref',
   'feature',
   'feature_activity',

@@ -114,6 +114,8 @@ insert into user_import_row (app_id, import_id, line, user_id, outcome) values (
 insert into activity (app_id, minute, checks, records) values ('${app}', '2026-01-01Z', 1, 1);
 insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
   values ('${app}', 'ann', 'calls', 5, 10, now());
+insert into denial (app_id, feature_id, user_uid, kind, reason, times, first_at, denied_at)
+  values ('${app}', 'calls', ${uid}, 'CHECK', 'Limit reached', 2, now(), now());
 insert into feature (app_id, id, name, type, metadata) values ('${app}', 'sampled', 'Sampled', 'BINARY', '{}');
 insert into sample_item (app_id, kind, id) values ('${app}', 'feature', 'sampled'), ('${app}', 'user', '${uid}');
 insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)

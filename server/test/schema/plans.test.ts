@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { clientSchema } from '../../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
@@ -17,6 +17,7 @@ import { directly } from '../harness/database.ts'
 import { exampleCalls } from '../harness/example-calls.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { makeMany } from '../harness/many.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { type Access, planOf } from '../harness/plans.ts'
 import { adminClient, OWNER, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
@@ -116,7 +117,15 @@ async function everyStatement(): Promise<Statement[]> {
   await ask(server.dashboard, dashboardSchema(), { atPeriodEnd: true, id: 'sub' })
 
   const file = 'id,email,billingId\nu1,u1@example.com,cus_u1\nu1,again@example.com,\nnobody,n@example.com,\n'
-  await upload(server, await sessionCookie(server), { app: 'default', import: 'file' }, file)
+  const cookie = await sessionCookie(server)
+  await upload(server, cookie, { app: 'default', import: 'file' }, file)
+  const newUsers = 'id,name,plan,metadata\nnew,New,plan,{}\nu1,Name,,"{""a"":1}"\n'
+  await upload(server, cookie, { app: 'default', import: 'new' }, newUsers)
+  await server.dashboard.call('undoUserImport', { id: 'new' })
+  await vi.waitFor(async () => {
+    const { state, removed } = await server.dashboard.call('userImport { state removed }', { id: 'new' })
+    expect({ state, removed }).toEqual({ state: 'UNDONE', removed: 1 })
+  }, PATIENCE_MS)
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',

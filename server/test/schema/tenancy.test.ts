@@ -6,7 +6,7 @@ import * as apps from '../../src/store/apps/apps.ts'
 import * as removal from '../../src/store/apps/remove-app.ts'
 import * as tokenKeys from '../../src/store/apps/token-keys.ts'
 import { EVERYTHING, searchAudit } from '../../src/store/audit/audit-search.ts'
-import { namesOf, payersOf } from '../../src/store/audit/names.ts'
+import { idsByName, namesOf, payersOf } from '../../src/store/audit/names.ts'
 import { snapshot } from '../../src/store/audit/snapshots.ts'
 import * as templates from '../../src/store/billing/billing-templates.ts'
 import * as checkouts from '../../src/store/billing/checkout-sessions.ts'
@@ -34,6 +34,7 @@ import { eraseEvents, eventsAfter } from '../../src/store/events/event-log.ts'
 import { eraseFromOutbox } from '../../src/store/events/outbox.ts'
 import { subscriptionRows } from '../../src/store/events/subscription-rows.ts'
 import { moveRows } from '../../src/store/imports/move-user-import.ts'
+import { usersInImport } from '../../src/store/imports/stage-import-rows.ts'
 import * as importRows from '../../src/store/imports/user-import-rows.ts'
 import * as imports from '../../src/store/imports/user-imports.ts'
 import { countRetiredEntries, ledgerOfUser } from '../../src/store/ledger/ledger.ts'
@@ -44,6 +45,7 @@ import * as traces from '../../src/store/privacy/user-traces.ts'
 import { removeSampleItems } from '../../src/store/sample/remove-sample.ts'
 import { countOfSampleUsers, forgetSample } from '../../src/store/sample/sample.ts'
 import { Keyring } from '../../src/store/secrets/keyring.ts'
+import { areReplaced } from '../../src/store/subscriptions/replaced.ts'
 import * as subscribers from '../../src/store/subscriptions/subscribers.ts'
 import {
   ALL_SUBSCRIPTIONS,
@@ -59,7 +61,12 @@ import {
   moveRecentUsage,
   readChecklist,
 } from '../../src/store/usage/activity.ts'
-import { featureActivityBetween, featureTotals } from '../../src/store/usage/feature-activity.ts'
+import { listDenials, noteDenials } from '../../src/store/usage/denials.ts'
+import {
+  featureActivityBetween,
+  featureActivityBetween,
+  featureTotals,
+} from '../../src/store/usage/feature-activity.ts'
 import { storeResults } from '../../src/store/usage/idempotency.ts'
 import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
@@ -126,7 +133,7 @@ const RESERVATION: reservations.ReservationRow = {
     expiresAt: 0,
   },
 }
-const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
+const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1, created: 1 }
 
 let pending = 0
 let failed = 0
@@ -140,7 +147,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
       ({ rows }) => rows,
     ),
   eraseEvents: (db, app) => eraseEvents(db, app, UID),
-  eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, UID),
+  eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, [UID]),
   subscriptionRows: (db, app) => subscriptionRows(db, app, ['subscription']),
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
   featureTotals: (db, app) => featureTotals(db, app, ['calls'], 36_500),
@@ -259,7 +266,20 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
   countRetiredEntries: (db, app) => countRetiredEntries(db, app, UID, ['calls']),
   ledgerOfUser: (db, app) => ledgerOfUser(db, app, UID, ['calls'], LAST, 9),
-  moveRows: (db, app) => moveRows(db, app, 'import', 'apply', 9),
+  moveRows: (db, app) =>
+    moveRows(db, app, 'import', 'apply', 9, () => Promise.reject(new Error('no new users'))),
+  noteDenials: (db, app) =>
+    noteDenials(db, [
+      { appId: app, featureId: 'calls', userId: 'ann', kind: 'RECORD', reason: 'No', times: 3 },
+    ]),
+  listDenials: (db, app) => listDenials(db, app, 'calls', null, 9),
+  idsByName: (db, app) => idsByName(db, app, 'sampl', 9),
+  areReplaced: async (db, app) => {
+    const { rows } = await db.query<{ at: number }>(
+      `select started_at as at from subscription where app_id = 'ours' and id = 'subscription'`,
+    )
+    return areReplaced(db, [{ appId: app, id: 'before', userId: 'ann', endedAt: rows[0]?.at ?? 0 }])
+  },
   findNotice: (db, app) => notices.findNotice(db, app, failed),
   listNotices: (db, app) =>
     notices.listNotices(db, app, { provider: null, state: null, type: null }, null, 9),
@@ -442,7 +462,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   revokeTokenKey: (db, app) => tokenKeys.revokeTokenKey(db, app, 'signer'),
   forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
   usageSince: (db, app) => usageSince(db, app, { id: 'u', uid: UID }, 'calls', 'MONTH', 0),
-  usersInImport: (db, app) => importRows.usersInImport(db, app, 'import', ['ann']),
+  usersInImport: (db, app) => usersInImport(db, app, 'import', ['ann']),
   deleteRows: (db, app) => importRows.deleteRows(db, app, 'import', 0, 9),
   listImportRows: (db, app) => importRows.listImportRows(db, app, 'import', null, 0, 9),
   dropImports: (db, app) => imports.dropImports(db, app, 1),
@@ -530,7 +550,16 @@ const ONLY_INSERT = [
     'insertTokenKey',
     'insertUser',
   ],
-  ...['insertUserImport', 'noteSample', 'stageRows', 'replaceApiKey', 'upsertProviderAccount'],
+  ...[
+    'insertUserImport',
+    'noteSample',
+    'createImportedUsers',
+    // It removes what that has added: see import-creates.test.ts.
+    'removeImportedUsers',
+    'stageRows',
+    'replaceApiKey',
+    'upsertProviderAccount',
+  ],
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'lockErasures'],
   ...['insertEndpoint', 'insertTestDelivery'],
   ...['keepFigures', 'tryLockFigures', 'insertSampleBills'],

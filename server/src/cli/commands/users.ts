@@ -31,6 +31,10 @@ interface Options extends CommonOptions {
   idColumn: string
   emailColumn: string
   billingIdColumn: string
+  nameColumn: string
+  planColumn: string
+  metadataColumn: string
+  existingOnly?: boolean
   clearEmpty?: boolean
 }
 
@@ -38,6 +42,7 @@ interface Report {
   import: string
   rows: number
   changed: number
+  created: number
   unchanged: number
   bad: number
   badRows: { line: number; id: string | null; problem: string | null; message: string | null }[]
@@ -50,7 +55,9 @@ interface ImportState {
   bytesRead: number
   bytesTotal: number
   changed: number
+  newUsers: number
   applied: number
+  created: number
   refused: number
   failure: string | null
 }
@@ -60,9 +67,9 @@ const megabytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
 
 export function usersCommand(perform: Perform): Command {
   const importUsers = new Command('import')
-    .summary('import email addresses and billing IDs from a CSV file')
+    .summary('create and update users from a CSV file')
     .description(
-      'Import email addresses and billing IDs of existing users from a CSV file with the columns id, email and billingId. The file is checked first; nothing changes until you confirm. The exit code is 2 if some rows are invalid.',
+      'Create and update users from a CSV file with a column id and any of email, billingId, name, metadata (JSON) and plan (for new users). The file is checked first; nothing changes until you confirm. The exit code is 2 if some rows are invalid.',
     )
     .argument('<file>', 'CSV file in UTF-8 with a header line')
     .option('--app <id>', 'ID of the app', 'default')
@@ -71,6 +78,10 @@ export function usersCommand(perform: Perform): Command {
     .option('--id-column <name>', 'column with the ID of the user', 'id')
     .option('--email-column <name>', 'column with the email address', 'email')
     .option('--billing-id-column <name>', 'column with the billing ID', 'billingId')
+    .option('--name-column <name>', 'column with the name', 'name')
+    .option('--plan-column <name>', 'column with the ID of the plan of a new user', 'plan')
+    .option('--metadata-column <name>', 'column with the metadata, as JSON objects', 'metadata')
+    .option('--existing-only', 'report unknown IDs as invalid, instead of creating users')
     .option('--clear-empty', 'clear the values whose cells are empty, instead of keeping them')
   return new Command('users')
     .summary('import users from a CSV file')
@@ -89,20 +100,21 @@ async function runImport(context: Context, file: string, options: Options): Prom
     const id = `imp_${randomUUID()}`
     const report = await checkFile(context, session, { id, path, bytes }, options)
     if (!options.json) for (const line of reportLines(file, report)) await terminal.print(line)
-    let applied = 0
-    let refused = 0
-    if (!options.dryRun && report.changed > 0) {
+    let made = { applied: 0, created: 0, refused: 0 }
+    if (!options.dryRun && report.changed + report.created > 0) {
       if (!options.yes) {
-        const answer = (await questions?.ask(`Apply ${count(report.changed)} changes? [y/N] `)) ?? ''
+        const answer = (await questions?.ask(`${askedOf(report)} [y/N] `)) ?? ''
         if (!isYes(answer)) throw new StartError('Nothing was changed.')
       }
       const done = await applyChanges(context, session, id, options)
-      ;({ applied, refused } = done)
+      made = { applied: done.applied, created: done.created, refused: done.refused }
       if (!options.json) await terminal.print(appliedText(done))
     }
     if (options.json)
-      await terminal.print(JSON.stringify({ ...report, dryRun: options.dryRun ?? false, applied, refused }))
-    return report.bad + refused > 0 ? DIFFERENT : DONE
+      await terminal.print(
+        JSON.stringify({ ...report, newUsers: report.created, dryRun: options.dryRun ?? false, ...made }),
+      )
+    return report.bad + made.refused > 0 ? DIFFERENT : DONE
   })
 }
 
@@ -141,6 +153,10 @@ async function checkFile(
     id: options.idColumn,
     email: options.emailColumn,
     billingId: options.billingIdColumn,
+    name: options.nameColumn,
+    plan: options.planColumn,
+    metadata: options.metadataColumn,
+    create: options.existingOnly ? 'no' : 'true',
     empty: options.clearEmpty ? 'clear' : 'keep',
   })
   const file = createReadStream(path)
@@ -199,7 +215,8 @@ async function applyChanges(
   try {
     for (let moved = { at: monotonic(), done: -1 }; ; ) {
       const state = await stateOf(session, app, id)
-      const done = state.applied + state.refused
+      const done = state.applied + state.created + state.refused
+      const total = state.changed + state.newUsers
       if (state.state === 'APPLIED') return state
       if (state.state === 'FAILED')
         throw new StartError(`The import failed: ${plainText(state.failure ?? 'no reason given')}`)
@@ -208,7 +225,7 @@ async function applyChanges(
         throw new StartError(
           `The import ${id} makes no progress. Its state is shown in the dashboard, under Users, Import.`,
         )
-      bar.show({ done, total: state.changed, text: `${count(done)} of ${count(state.changed)} changes` })
+      bar.show({ done, total, text: `${count(done)} of ${count(total)} users` })
       await delay(POLL_MS, undefined, { signal: context.stopping })
     }
   } finally {
@@ -219,7 +236,9 @@ async function applyChanges(
 async function stateOf(session: DashboardSession, app: string, id: string): Promise<ImportState> {
   const { userImport } = await session.ask<{ userImport: ImportState }>(
     `query ($app: String!, $id: String!) {
-      userImport(appId: $app, id: $id) { state rows bytesRead bytesTotal changed applied refused failure }
+      userImport(appId: $app, id: $id) {
+        state rows bytesRead bytesTotal changed newUsers applied created refused failure
+      }
     }`,
     { app, id },
   )
@@ -227,15 +246,26 @@ async function stateOf(session: DashboardSession, app: string, id: string): Prom
 }
 
 function reportLines(file: string, report: Report): string[] {
-  const { rows, changed, unchanged, bad, badRows } = report
+  const { rows, changed, created, unchanged, bad, badRows } = report
   const shown = badRows.slice(0, SHOWN_ROWS)
   const more = bad - shown.length
   return [
-    `${plainText(file)}: ${count(rows)} rows, ${count(changed)} with changes, ${count(unchanged)} without, ${count(bad)} invalid.`,
+    `${plainText(file)}: ${count(rows)} rows, ${count(created)} new users, ${count(changed)} with changes, ${count(unchanged)} without, ${count(bad)} invalid.`,
     ...shown.map(({ line, problem, message }) => `  line ${line}: ${plainText(message ?? problem ?? '')}`),
     ...(more > 0 ? [`  and ${count(more)} more; --json prints up to 10,000`] : []),
   ]
 }
 
-const appliedText = ({ applied, refused }: ImportState): string =>
-  `Changed ${count(applied)} users.${refused > 0 ? ` ${count(refused)} changes were not applied because the user was modified in the meantime or the billing ID was taken.` : ''}`
+const askedOf = ({ created, changed }: Report): string => {
+  const parts = [
+    ...(created > 0 ? [`create ${usersText(created)}`] : []),
+    ...(changed > 0 ? [`change ${usersText(changed)}`] : []),
+  ]
+  const text = parts.join(' and ')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}?`
+}
+
+const usersText = (value: number) => `${count(value)} ${value === 1 ? 'user' : 'users'}`
+
+const appliedText = ({ applied, created, refused }: ImportState): string =>
+  `Created ${usersText(created)}, changed ${usersText(applied)}.${refused > 0 ? ` ${count(refused)} rows were not applied because the user was modified or created in the meantime or the billing ID was taken.` : ''}`

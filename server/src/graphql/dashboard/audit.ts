@@ -61,7 +61,7 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
         operation: t.arg.string({ description: 'Only entries of this mutation.' }),
         subjectId: t.arg.string({
           description:
-            'Only entries about this subject. For a user, includes their subscriptions and former IDs.',
+            'Only entries about this subject, by ID or by a part of its name. Names are searched in the app `appId`. For a user, includes their subscriptions and former IDs.',
         }),
         from: t.arg.string({ description: 'Only entries at or after this time (ISO 8601).' }),
         to: t.arg.string({ description: 'Only entries before this time (ISO 8601).' }),

@@ -3,8 +3,11 @@ import type { KeyedPage } from '../../operations/call/pages.ts'
 import { type FeaturePackage, featurePackages } from '../../operations/catalogue/feature-packages.ts'
 import { type FeatureUser, featureUsers } from '../../operations/catalogue/feature-users.ts'
 import { FEATURE_INTERVALS, featureActivity, featureTotals } from '../../operations/home/feature-activity.ts'
+import { type FeatureDenial, featureDenials } from '../../operations/home/feature-denials.ts'
+import { DENIAL_KINDS } from '../../store/usage/denials.ts'
 import type { FeatureCalls } from '../../store/usage/feature-activity.ts'
 import type { Builder } from '../types/builder.ts'
+import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { queryFields } from './fields.ts'
@@ -61,6 +64,7 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
     }),
   })
   const users = defineUserPage(builder)
+  const denials = defineDenials(builder)
   queryFields(builder, (t, { appId, id }) => {
     const args = { appId, id }
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
@@ -85,6 +89,14 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
         args: { appId },
         resolve: async (_, { appId }, context) => featureTotals(await inApp(appCall(context, appId))),
       }),
+      featureDenials: t.field({
+        type: denials,
+        description:
+          'Users whose checks or usage were denied, latest first: one row per user, for up to 500 users. Calls for unknown users are counted in `featureActivity`, but not listed.',
+        args: { ...args, ...page },
+        resolve: async (_, { appId, id, first, after }, context) =>
+          featureDenials(await inApp(appCall(context, appId)), id, { first, after }),
+      }),
       featureActivity: t.field({
         type: [point],
         args: {
@@ -98,6 +110,26 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
       }),
     }
   })
+}
+
+function defineDenials(builder: Builder<DashboardContext>) {
+  const kind = builder.enumType('DenialKind', { values: DENIAL_KINDS })
+  const denial = builder.objectRef<FeatureDenial>('FeatureDenial').implement({
+    fields: (t) => ({
+      userId: t.exposeString('userId'),
+      userName: t.exposeString('userName', { nullable: true }),
+      kind: t.expose('kind', { type: kind, description: 'Kind of the latest denied call.' }),
+      reason: t.exposeString('reason', { description: 'Human-readable reason of the latest denial.' }),
+      times: t.expose('times', {
+        type: 'SafeInt',
+        description:
+          'Number of denials of this user. Some are missing if very many users are denied at once.',
+      }),
+      firstAt: t.string({ resolve: (d) => isoTime(d.firstAt) }),
+      at: t.string({ description: 'Time of the latest denial.', resolve: (d) => isoTime(d.at) }),
+    }),
+  })
+  return definePage(builder, 'FeatureDenialPage', denial)
 }
 
 function defineUserPage(builder: Builder<DashboardContext>) {

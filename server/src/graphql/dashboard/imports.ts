@@ -38,14 +38,17 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
         rows: count('rows', 'Number of rows read so far, without the header.'),
         bad: count('bad', 'Number of invalid rows.'),
         unchanged: count('unchanged', 'Number of rows without a change.'),
-        changed: count('changed', 'Number of rows with a change.'),
+        changed: count('changed', 'Number of rows that change an existing user.'),
+        newUsers: count('newUsers', 'Number of rows that create a user.'),
         applied: count('applied', 'Number of changes applied so far.'),
+        created: count('created', 'Number of users created so far.'),
         refused: count(
           'refused',
-          'Number of changes not applied because the user was modified in the meantime or the billing ID was taken.',
+          'Number of rows not applied because the user was modified or created in the meantime or the billing ID was taken.',
         ),
         undone: count('undone', 'Number of rows whose previous values were restored.'),
-        kept: count('kept', 'Number of rows not restored because the user was modified after the import.'),
+        removed: count('removed', 'Number of created users that were removed again.'),
+        kept: count('kept', 'Number of rows not undone because the user was modified after the import.'),
       }
     },
   })
@@ -72,6 +75,17 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       newEmail: t.exposeString('newEmail', { nullable: true }),
       oldBillingId: t.exposeString('oldBillingId', { nullable: true }),
       newBillingId: t.exposeString('newBillingId', { nullable: true }),
+      oldName: t.exposeString('oldName', { nullable: true }),
+      newName: t.exposeString('newName', {
+        nullable: true,
+        description: 'New name. Null, as `oldName`, if the name is not in the file or does not change.',
+      }),
+      oldMetadata: t.exposeString('oldMetadata', { nullable: true }),
+      newMetadata: t.exposeString('newMetadata', {
+        nullable: true,
+        description: 'New metadata as JSON. Null, as `oldMetadata`, if it does not change.',
+      }),
+      plan: t.exposeString('plan', { nullable: true, description: 'Plan of a new user.' }),
     }),
   })
   const rowPage = definePage(builder, 'UserImportRowPage', row)
@@ -114,7 +128,8 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       }),
       undoUserImport: t.field({
         type: imported,
-        description: 'Restores the values from before an import, except for users who were modified since.',
+        description:
+          'Restores the values from before an import and removes the users that it created, except for users who were modified or used something since.',
         args,
         resolve: (_, { appId, id }, context) => undoUserImport(appCall(context, appId), id),
       }),

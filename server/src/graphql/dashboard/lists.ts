@@ -3,7 +3,11 @@ import {
   dashboardSubscriptions,
   type SubscriptionPage,
 } from '../../operations/subscriptions/newest-subscriptions.ts'
-import { nextEventOf, subscriptionPrice } from '../../operations/subscriptions/subscription-billing.ts'
+import {
+  isReplaced,
+  nextEventOf,
+  subscriptionPrice,
+} from '../../operations/subscriptions/subscription-billing.ts'
 import { listedPage, USER_ORDERS, type UserPage } from '../../operations/users/list-users.ts'
 import { SUBSCRIPTION_STATES } from '../../store/subscriptions/subscription-list.ts'
 import type { ListedUser } from '../../store/users/search-users.ts'
@@ -135,6 +139,10 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
   })
   builder.objectFields(types.subscription, (t) => ({
     userName: t.exposeString('userName', { nullable: true }),
+    replaced: t.boolean({
+      description: 'Whether the subscription ended because another plan took its place.',
+      resolve: (s, _args, { service }) => isReplaced(service, s),
+    }),
     price: t.field({
       type: types.price,
       nullable: true,

@@ -9,6 +9,9 @@ import type { Call } from './call.ts'
 export function checkTakesNew(actor: Call['actor'], appId: string, archived: boolean): void {
   const mutation = actor.kind === 'user' ? null : actor.mutation
   if (archived && mutation && MUTATIONS[mutation.name].archived === 'REFUSED') {
-    throw badUserInput(`The app ${quote(appId)} is archived. Restore it in the dashboard first.`)
+    throw appIsArchived(appId)
   }
 }
+
+export const appIsArchived = (appId: string) =>
+  badUserInput(`The app ${quote(appId)} is archived. Restore it in the dashboard first.`)

@@ -12,7 +12,9 @@ import type { Pool } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { Replica } from '../../store/connection/replica.ts'
 import type { Keyring } from '../../store/secrets/keyring.ts'
+import type { EndedPlan } from '../../store/subscriptions/replaced.ts'
 import type { Calls } from '../../store/usage/activity.ts'
+import type { Denial } from '../../store/usage/denials.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { OngoingWork } from '../upkeep/ongoing-work.ts'
@@ -39,6 +41,8 @@ export interface Service {
   billings: { read(ref: ProviderRef): Promise<ProviderSubscriptionRow | null> }
   /** Prices by their provider's id, also read together. */
   prices: { read(ref: ProviderRef): Promise<PriceRow | null> }
+  /** Whether plans that ended were replaced by another one, also read together. */
+  replaced: { read(ended: EndedPlan): Promise<boolean> }
   billing: BillingSettings
   webhooks: WebhookSettings
   /** real time, for everything that does not follow an app's clock: tokens, sessions */
@@ -55,6 +59,8 @@ export interface Service {
     pending(appId: string): Calls
     count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void
     recorded(appId: string, event: { userId: string; featureId: string }, answer?: RecordedUsage): void
+    /** Notes who was denied what, for the page of the feature. */
+    denied(denial: Omit<Denial, 'times'>): void
     features: FeatureTally
     flush(db: HomeDb): Promise<void>
   }

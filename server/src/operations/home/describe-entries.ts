@@ -5,6 +5,7 @@ import { namesOf, subjectKey } from '../../store/audit/names.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import type { AuditedChange } from '../registry/entry.ts'
 import { SENTENCES } from '../registry/registry.ts'
+import { VALUES } from './audit-value-texts.ts'
 
 interface Thing {
   kind: Subject['kind']
@@ -54,6 +55,8 @@ function templateOf(done: AuditedChange): string {
 
 function subjectsOf(done: AuditedChange): Subject[] {
   return [...templateOf(done).matchAll(new RegExp(BRACES, 'g'))].flatMap(([, name = '']) => {
+    const values = VALUES[name]
+    if (values) return values.subjects(done)
     const thing = THINGS[name]
     const subject = thing && subjectOf(done, thing)
     return subject ? [subject] : []
@@ -88,11 +91,21 @@ function sentenceOf(done: AuditedChange, names: ReadonlyMap<string, string | nul
   let sentence = say`${first}`
   for (let i = 0; i < rest.length; i += 3) {
     const [name = '', words, text = ''] = rest.slice(i, i + 3)
+    const values = VALUES[name]
+    if (values) {
+      sentence = say`${sentence}${values.text(done, (subject) => valueName(subject, names))}${text}`
+      continue
+    }
     const thing = THINGS[name]
     const field = String(after?.[name] ?? before?.[name] ?? subjectId ?? '(deleted)')
     sentence = say`${sentence}${thing ? nameOf(done, thing, words, names) : field}${text}`
   }
   return sentence
+}
+
+function valueName(subject: Subject, names: ReadonlyMap<string, string | null>): SentencePart {
+  const key = subjectKey(subject)
+  return named(names.get(key) ?? subject.id, names.has(key) ? subject : null)
 }
 
 function nameOf(

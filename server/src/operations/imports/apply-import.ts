@@ -1,10 +1,13 @@
-import { badUserInput, quote, TollgateError, unavailable } from '../../domain/errors.ts'
+import { appNotFound, badUserInput, quote, TollgateError, unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
+import { termsOf } from '../../domain/subscription.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
-import { lookUpKeys, transaction } from '../../store/connection/database.ts'
+import { loadApp } from '../../store/catalogue/catalogue.ts'
+import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
+import type { ImportPlans } from '../../store/imports/create-imported-users.ts'
 import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/imports/move-user-import.ts'
 import {
   type ImportOutcome,
@@ -13,11 +16,13 @@ import {
 } from '../../store/imports/user-import-rows.ts'
 import * as store from '../../store/imports/user-imports.ts'
 import { requireApp } from '../apps/apps.ts'
+import { appIsArchived } from '../call/archived-app.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/pages.ts'
 import type { Page } from '../call/paging.ts'
 import type { Service } from '../call/service.ts'
+import { planProblem } from './plan-of-import.ts'
 
 export async function userImports({ service, appId }: Call): Promise<store.UserImport[]> {
   await requireApp(service.pool, appId)
@@ -75,13 +80,14 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
   const { appId } = call
   const { service } = call
   const { from, under } = STATES[way]
-  const begun = await mutate(call, async (tx) => {
+  const begun = await mutate(call, async (tx, moment) => {
     const found = await requireImport(tx, appId, id)
     if (found.state !== from) {
       throw badUserInput(
         `This import is ${found.state}. Only an import that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}.`,
       )
     }
+    if (way === 'apply' && found.newUsers > 0) checkTakesUsers(appId, (await moment()).app.archived)
     await store.setImportState(tx, appId, id, under)
     return requireImport(tx, appId, id)
   })
@@ -127,7 +133,7 @@ async function moveBatches(service: Service, appId: string, id: string, way: Way
     try {
       const more = await transaction(service.longQueries, async (tx) => {
         await lookUpKeys(tx)
-        return moveRows(tx, appId, id, way, limit)
+        return moveRows(tx, appId, id, way, limit, () => plansOf(tx, appId))
       })
       if (!more) break
       limit = BATCH
@@ -140,6 +146,28 @@ async function moveBatches(service: Service, appId: string, id: string, way: Way
   }
   const { under, done } = STATES[way]
   await store.setImportState(pool, appId, id, done, null, under)
+}
+
+/** The plans that new users may get, as of this transaction. */
+async function plansOf(tx: Tx, appId: string): Promise<ImportPlans> {
+  const { now } = await requireApp(tx, appId)
+  const app = await loadApp(tx, appId)
+  if (!app) throw appNotFound(appId)
+  const { packages } = app.catalogue
+  return {
+    now,
+    problemOf: (id) => planProblem(id, app.catalogue),
+    termsOf: (id) => {
+      const found = packages.get(id)
+      if (!found) throw new Error(`the plan ${id} is not in the catalogue`)
+      return termsOf(found)
+    },
+  }
+}
+
+/** Archived apps take no new users. */
+export function checkTakesUsers(appId: string, archived: boolean): void {
+  if (archived) throw appIsArchived(appId)
 }
 
 /** The report: every row of the file with its outcome. */

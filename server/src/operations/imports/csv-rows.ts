@@ -3,20 +3,29 @@ import { type CsvError, type Parser, parse } from 'csv-parse'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { MAX_IMPORT_ROW_CHARACTERS } from '../../domain/limits.ts'
 
-/** The columns, by header. */
-export interface Columns {
-  id: string
-  email: string
-  billingId: string
-}
+/** The columns of a file; only `id` is required. */
+type ColumnName = 'id' | 'email' | 'billingId' | 'name' | 'plan' | 'metadata'
 
-/** One row of the file: its cells, for the columns the file has, or its error. */
+/** The columns, by header. */
+export type Columns = Record<ColumnName, string>
+
+/** The cells of a row; null: the file has no such column. */
+type Cells = Record<Exclude<ColumnName, 'id'>, string | null> & { id: string }
+
+/** One row of the file: its cells, or its error. */
 export type CsvRow =
-  | { line: number; cells: { id: string; email: string | null; billingId: string | null } }
+  | { line: number; cells: Cells }
   | { line: number; problem: 'WRONG_COLUMN_COUNT' | 'BAD_QUOTES' | 'INVALID_ENCODING'; message: string }
 
-/** Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are consumed: one chunk's rows at a time. */
-export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<CsvRow[]> {
+/**
+ * Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are consumed: one chunk's rows at a time. `idsOnly`:
+ * whether a column of ids is enough.
+ */
+export async function* csvRows(
+  file: AsyncIterable<Buffer>,
+  columns: Columns,
+  idsOnly: boolean,
+): AsyncGenerator<CsvRow[]> {
   let parser: RecordParser | null = null
   let header: Header | null = null
   const rowsOf = (parsed: (Parsed | CsvRow)[]): CsvRow[] => {
@@ -24,7 +33,7 @@ export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): A
     for (const one of parsed) {
       if (!('record' in one)) rows.push(one)
       else if (header) rows.push(rowOf(one, header))
-      else header = { width: one.record.length, indexes: columnIndexes(one.record, columns) }
+      else header = { width: one.record.length, indexes: columnIndexes(one.record, columns, idsOnly) }
     }
     return rows
   }
@@ -98,23 +107,26 @@ interface Header {
   indexes: ColumnIndexes
 }
 
-interface ColumnIndexes {
-  id: number
-  email: number
-  billingId: number
-}
+/** Negative: the file has no such column. */
+type ColumnIndexes = Record<ColumnName, number>
 
-function columnIndexes(names: readonly string[], columns: Columns): ColumnIndexes {
+function columnIndexes(names: readonly string[], columns: Columns, idsOnly: boolean): ColumnIndexes {
   const plain = (name: string) => name.trim().toLowerCase()
-  const indexOf = (column: string) => names.findIndex((name) => plain(name) === plain(column))
+  // No name: the column is not to be read.
+  const indexOf = (column: string) =>
+    plain(column) === '' ? -1 : names.findIndex((name) => plain(name) === plain(column))
   const indexes = {
     id: indexOf(columns.id),
     email: indexOf(columns.email),
     billingId: indexOf(columns.billingId),
+    name: indexOf(columns.name),
+    plan: indexOf(columns.plan),
+    metadata: indexOf(columns.metadata),
   }
   if (indexes.id < 0)
     throw badUserInput(`The file has no column ${quote(columns.id)}; it has ${listed(names)}`)
-  if (indexes.email < 0 && indexes.billingId < 0) {
+  const { id: _, ...others } = indexes
+  if (!idsOnly && Object.values(others).every((index) => index < 0)) {
     const wanted = `${quote(columns.email)} and no column ${quote(columns.billingId)}`
     throw badUserInput(`The file has no column ${wanted}; it has ${listed(names)}`)
   }
@@ -135,7 +147,14 @@ function rowOf({ record, line }: Parsed, { width, indexes }: Header): CsvRow {
   const cell = (index: number) => (index < 0 ? null : (record[index] ?? '').trim())
   return {
     line,
-    cells: { id: cell(indexes.id) ?? '', email: cell(indexes.email), billingId: cell(indexes.billingId) },
+    cells: {
+      id: cell(indexes.id) ?? '',
+      email: cell(indexes.email),
+      billingId: cell(indexes.billingId),
+      name: cell(indexes.name),
+      plan: cell(indexes.plan),
+      metadata: cell(indexes.metadata),
+    },
   }
 }
 

@@ -1,20 +1,27 @@
 import { isEmail, notAnEmail } from '../../domain/email.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
-import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
+import { checkIdentifier, isIdentifier, isStorable } from '../../domain/identifier.ts'
 import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
+import { checkMetadata, type Json } from '../../domain/metadata.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import type { LoadedApp } from '../../store/catalogue/catalogue.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
+import { type StagedRow, stageRows, usersInImport } from '../../store/imports/stage-import-rows.ts'
 import * as rowStore from '../../store/imports/user-import-rows.ts'
 import * as store from '../../store/imports/user-imports.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { holdErasures } from '../../store/privacy/erased-refs.ts'
-import type { Call, MemberActor } from '../call/call.ts'
+import { type Call, type MemberActor, momentOf } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
-import { moveImport } from './apply-import.ts'
+import { checkTakesUsers, moveImport } from './apply-import.ts'
 import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
+import { planProblem } from './plan-of-import.ts'
 
 interface ImportOrder {
   id: string
   columns: Columns
+  /** whether unknown ids are new users; null: if the file has a column `name`, `plan` or `metadata` */
+  create: boolean | null
   /** only checks and previews, until `applyUserImport` */
   dryRun: boolean
   /** effect of an empty cell: keep the value, or clear it */
@@ -27,6 +34,8 @@ interface ImportAnswer {
   dryRun: boolean
   rows: number
   changed: number
+  /** users created, or to be created */
+  created: number
   unchanged: number
   bad: number
   badRows: { line: number; id: string | null; problem: string | null; message: string | null }[]
@@ -46,6 +55,7 @@ export async function importUsers(
   const { appId } = call
   const { id } = order
   checkIdentifier('import', id)
+  if (order.create) checkTakesUsers(appId, (await momentOf(call)).app.archived)
   await mutate(call, async (tx) => {
     const made = { id, memberEmail: call.actor.member.email, bytesTotal: order.bytes }
     if (!(await store.insertUserImport(tx, appId, made))) {
@@ -93,6 +103,7 @@ async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder):
     dryRun,
     rows: made.rows,
     changed: dryRun ? made.changed : made.applied,
+    created: dryRun ? made.newUsers : made.created,
     unchanged: made.unchanged,
     bad,
     badRows: listed.map(({ line, userId, problem, message }) => ({ line, id: userId, problem, message })),
@@ -105,6 +116,7 @@ const BATCH = 5_000
 /** The next batch is read while one is looked up. */
 async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
   const { longQueries } = call.service
+  const moment = await momentOf(call)
   let bytesRead = 0
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of file) {
@@ -117,11 +129,11 @@ async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>
   const flush = async (rows: CsvRow[]) => {
     const upTo = bytesRead
     await staging
-    staging = transaction(longQueries, (tx) => stageBatch(tx, call.appId, order, rows, upTo))
+    staging = transaction(longQueries, (tx) => stageBatch(tx, call.appId, order, moment, rows, upTo))
     // It is awaited later.
     staging.catch(() => {})
   }
-  for await (const rows of csvRows(counted(), order.columns)) {
+  for await (const rows of csvRows(counted(), order.columns, order.create ?? false)) {
     waiting = waiting.concat(rows)
     while (waiting.length >= BATCH) await flush(waiting.splice(0, BATCH))
   }
@@ -133,25 +145,26 @@ async function stageBatch(
   tx: Tx,
   appId: string,
   order: ImportOrder,
+  { app, now }: Moment,
   rows: readonly CsvRow[],
   bytesRead: number,
 ): Promise<void> {
   const { id: importId } = order
-  const good: rowStore.StagedRow[] = []
+  const good: StagedRow[] = []
   const bad: rowStore.BadRow[] = []
   for (const row of rows) {
-    const checked = checkRow(row, order.empty)
+    const checked = checkRow(row, order, app)
     if ('problem' in checked) bad.push(checked)
     else good.push(checked)
   }
   await holdErasures(tx, appId)
   await lookUpKeys(tx)
-  const staged = await rowStore.stageRows(tx, appId, importId, good)
+  const staged = await stageRows(tx, appId, importId, good, now)
   if (staged.leftOut) {
     const lines = new Set(staged.leftOut)
     const left = good.filter(({ line }) => lines.has(line))
     const ids = left.map(({ id }) => id)
-    const named = await rowStore.usersInImport(tx, appId, importId, ids)
+    const named = await usersInImport(tx, appId, importId, ids)
     bad.push(...left.map((row) => duplicate(row, named.has(row.id))))
   }
   if (bad.length > 0) await rowStore.insertBadRows(tx, appId, importId, bad)
@@ -161,10 +174,11 @@ async function stageBatch(
     bad: bad.length + staged.bad,
     unchanged: staged.unchanged,
     changed: staged.changed,
+    created: staged.created,
   })
 }
 
-function duplicate({ line, id: userId }: rowStore.StagedRow, sameUser: boolean): rowStore.BadRow {
+function duplicate({ line, id: userId }: StagedRow, sameUser: boolean): rowStore.BadRow {
   return sameUser
     ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row has the same id' }
     : {
@@ -175,10 +189,14 @@ function duplicate({ line, id: userId }: rowStore.StagedRow, sameUser: boolean):
       }
 }
 
-function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | rowStore.BadRow {
+function checkRow(
+  row: CsvRow,
+  { empty, create }: Pick<ImportOrder, 'empty' | 'create'>,
+  { archived, catalogue }: Pick<LoadedApp, 'archived' | 'catalogue'>,
+): StagedRow | rowStore.BadRow {
   if ('problem' in row) return { ...row, userId: null }
   const { line, cells } = row
-  const { id, email, billingId } = cells
+  const { id, email, billingId, name, plan } = cells
   const userId = isIdentifier(id) ? id : null
   const bad = (problem: rowStore.ImportProblem, message: string): rowStore.BadRow => ({
     line,
@@ -204,6 +222,14 @@ function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | ro
   if (billingId && !isIdentifier(billingId)) {
     return bad('BAD_BILLING_ID', `billingId must not contain control characters: ${quote(billingId)}`)
   }
+  if (name !== null && name.length > MAX_TEXT_CHARACTERS) {
+    return bad('TOO_LONG', `name must be at most ${MAX_TEXT_CHARACTERS} characters long: ${quote(name)}`)
+  }
+  if (name && !isStorable(name)) {
+    return bad('BAD_NAME', `name must be well-formed text without NUL characters: ${quote(name)}`)
+  }
+  const metadata = metadataOf(cells.metadata, empty)
+  if (typeof metadata === 'object' && metadata !== null) return bad('BAD_METADATA', metadata.message)
   const sets = (cell: string | null) => cell !== null && (cell !== '' || empty === 'clear')
   return {
     line,
@@ -212,5 +238,31 @@ function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | ro
     setEmail: sets(email),
     billingId: billingId || null,
     setBillingId: sets(billingId),
+    name: name || null,
+    setName: sets(name),
+    metadata,
+    plan: plan || null,
+    planProblem: plan ? planProblem(plan, catalogue) : null,
+    create: create ?? (!archived && [name, plan, cells.metadata].some((cell) => cell !== null)),
   }
+}
+
+/** The JSON to store; null: nothing to set. */
+function metadataOf(cell: string | null, empty: 'keep' | 'clear'): string | null | { message: string } {
+  if (!cell) return cell === '' && empty === 'clear' ? '{}' : null
+  const rule = `metadata must be a JSON object, such as {"team":"a"}: ${quote(cell)}`
+  let metadata: Json
+  try {
+    metadata = JSON.parse(cell)
+  } catch {
+    return { message: rule }
+  }
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return { message: rule }
+  try {
+    checkMetadata(metadata)
+  } catch (error) {
+    if (error instanceof TollgateError) return { message: error.message }
+    throw error
+  }
+  return JSON.stringify(metadata)
 }

@@ -2,8 +2,10 @@ import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { ActorKind } from '../../store/audit/audit.ts'
 import { type AuditCursor, type AuditFilter, searchAudit } from '../../store/audit/audit-search.ts'
+import { idsByName } from '../../store/audit/names.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/privacy/erase-user.ts'
+import { searchUsers } from '../../store/users/search-users.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -91,10 +93,26 @@ async function filterOf(db: HomeDb, query: AuditQuery): Promise<AuditFilter | nu
   }
 }
 
-/** Includes the user's earlier ids and their subscriptions. */
-async function subjectIdsOf(db: HomeDb, appId: string | null | undefined, id: string): Promise<string[]> {
-  const user = appId ? await findErasableUser(db, appId, id) : null
-  if (!appId || !user) return [id]
+/** The object with this id, or those whose names have the text. */
+async function subjectIdsOf(db: HomeDb, appId: string | null | undefined, text: string): Promise<string[]> {
+  if (!appId) return [text]
+  const own = await idsOfUser(db, appId, text)
+  if (own) return own
+  const others = await idsByName(db, appId, text, SUBJECT_IDS)
+  const users = await searchUsers(db, appId, text, null, MOST_NAMED_USERS, MOST_NAMED_USERS)
+  const theirs = await Promise.all(
+    [...new Set(users.map(({ id }) => id))].map(async (id) => (await idsOfUser(db, appId, id)) ?? []),
+  )
+  return [...new Set([text, ...others, ...theirs.flat()])]
+}
+
+/** Users whose entries a search by name returns. */
+const MOST_NAMED_USERS = 5
+
+/** Includes the user's earlier ids and their subscriptions. Null: there is no such user. */
+async function idsOfUser(db: HomeDb, appId: string, id: string): Promise<string[] | null> {
+  const user = await findErasableUser(db, appId, id)
+  if (!user) return null
   const former = user.formerIds.slice(-SUBJECT_IDS).map((one) => one.id)
   const subscriptions = await db.places.of(appId, user.id, (users) =>
     newestSubscriptionIds(users, appId, user.uid, SUBJECT_IDS),

@@ -43,7 +43,7 @@ export const appMutations = {
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'app', id: by('appId') },
-    sentence: 'moved the clock of the app {app}',
+    sentence: 'moved the clock of the app {app}{changes}',
   },
   createApiKey: {
     dashboard: true,
@@ -55,7 +55,7 @@ export const appMutations = {
     dashboard: true,
     role: 'OWNER',
     subject: { kind: 'apiKey', id: byId },
-    sentence: 'changed the API key {key}',
+    sentence: 'changed the API key {key}{changes}',
   },
   rotateApiKey: {
     dashboard: true,

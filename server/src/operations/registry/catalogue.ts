@@ -34,7 +34,7 @@ export const catalogueMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'feature', id: byId },
-    sentence: 'changed the feature {feature}',
+    sentence: 'changed the feature {feature}{changes}',
   },
   archiveFeature: {
     dashboard: true,

@@ -6,6 +6,7 @@ export const homeQueries = {
   activity: { dashboard: true, role: 'VIEWER' },
   featureActivity: { dashboard: true, role: 'VIEWER' },
   featureTotals: { dashboard: true, role: 'VIEWER' },
+  featureDenials: { dashboard: true, role: 'VIEWER' },
   latestEvents: { dashboard: true, role: 'VIEWER' },
   nearLimits: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>

@@ -73,7 +73,7 @@ export const memberMutations = {
     dashboard: true,
     role: 'OWNER',
     subject: { kind: 'member', id: by('memberId') },
-    sentence: 'changed the role of {member}',
+    sentence: 'changed the role of {member}{changes}',
   },
   removeMember: {
     dashboard: true,

@@ -21,7 +21,7 @@ export const subscriptionMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'subscriptions', id: by('userId') },
-    sentence: 'subscribed the user {user}',
+    sentence: 'subscribed {user}{newPlans}',
   },
   cancelSubscription: {
     admin: true,
@@ -46,7 +46,7 @@ export const subscriptionMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'subscriptions', id: by('userId') },
-    sentence: 'changed the plan of the user {user}',
+    sentence: "changed {user}'s plan{planChange}",
   },
   cancelScheduledChange: {
     admin: true,
@@ -63,7 +63,7 @@ export const subscriptionMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'subscriptions', id: by('userId') },
-    sentence: 'started a trial for the user {user}',
+    sentence: 'started a trial{trialPlan} for {user}',
   },
   extendTrial: {
     admin: true,
@@ -71,6 +71,6 @@ export const subscriptionMutations = {
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },
-    sentence: 'extended the trial of {package} for {user}',
+    sentence: 'extended the trial of {package} for {user}{changes}',
   },
 } as const satisfies Record<string, MutationEntry>

@@ -34,7 +34,7 @@ export const userMutations = {
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'user', id: byCurrentId },
-    sentence: 'changed the user {user}',
+    sentence: 'changed the user {user}{changes}',
   },
   deleteUser: {
     admin: true,
@@ -63,7 +63,7 @@ export const userMutations = {
     // Usage that an application records is in the ledger.
     auditedFor: 'MEMBERS',
     subject: { kind: 'usage', id: byInput('userId') },
-    sentence: 'recorded usage of the user {user}',
+    sentence: 'recorded usage of the user {user}{usage}',
   },
   // Each record that a member makes has an entry of recordUsage.
   recordUsages: { admin: true, scope: 'USAGE', role: 'EDITOR', subject: null },
@@ -74,7 +74,7 @@ export const userMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'overrides', id: byInput('userId') },
-    sentence: 'set an override for the user {user}',
+    sentence: 'set an override for the user {user}{overrides}',
   },
   removeOverride: {
     admin: true,
@@ -82,7 +82,7 @@ export const userMutations = {
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'overrides', id: by('userId') },
-    sentence: 'removed an override of the user {user}',
+    sentence: 'removed an override of the user {user}{overrides}',
   },
   exportUsers: {
     dashboard: 'FILE',

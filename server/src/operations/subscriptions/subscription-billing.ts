@@ -10,6 +10,7 @@ import {
 } from '../../store/billing/provider-subscriptions.ts'
 import type { Pool } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
+import { areReplaced, type EndedPlan } from '../../store/subscriptions/replaced.ts'
 import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
@@ -38,6 +39,24 @@ export function priceReader(pool: Pool, monotonic: Monotonic): Service['prices']
     { monotonic, lanes: 1, most: 500 },
   )
   return { read: (ref) => batcher.add(ref) }
+}
+
+/** Which plans were replaced by another one when they ended. */
+export function replacedReader(pool: Pool, monotonic: Monotonic): Service['replaced'] {
+  const batcher = new Batcher<EndedPlan, boolean>(
+    async (ended) => (await areReplaced(pool, ended)).map((value) => ({ value })),
+    { monotonic, lanes: 1, most: 500 },
+  )
+  return { read: (ended) => batcher.add(ended) }
+}
+
+/** Whether its user has changed to another plan, so that it was not cancelled. */
+export async function isReplaced(
+  { replaced }: Service,
+  { id, appId, userId, status, cancelledAt, package: { isAddon } }: PackageSubscription,
+): Promise<boolean> {
+  if (status !== 'CANCELLED' || isAddon || appId === null || cancelledAt === null) return false
+  return replaced.read({ appId, id, userId, endedAt: cancelledAt })
 }
 
 /** The price that its provider charges for it; null: none, or its plan was replaced on the same bill. */

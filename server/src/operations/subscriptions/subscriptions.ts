@@ -18,6 +18,8 @@ import { requirePackage } from '../call/require.ts'
 
 export interface PackageSubscription {
   id: string
+  /** null: not read for a list or a page */
+  appId: string | null
   userId: string
   userName: string | null
   asOf: number
@@ -45,6 +47,7 @@ export function packageSubscription(
 ): PackageSubscription {
   return {
     id: row.id,
+    appId: row.appId ?? null,
     userId: row.userId,
     userName: row.userName ?? null,
     asOf: now,

@@ -1,3 +1,4 @@
+import { deniedReason } from '../../domain/access.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
@@ -6,6 +7,7 @@ import { type Pool, transaction } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { holdErasures } from '../../store/privacy/erased-refs.ts'
 import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/usage/activity.ts'
+import { type Denial, noteDenials } from '../../store/usage/denials.ts'
 import { addFeatureActivity } from '../../store/usage/feature-activity.ts'
 import { FeatureCounts } from './feature-counts.ts'
 
@@ -15,6 +17,11 @@ export const KEY_USE_FLUSH_MS = 60_000
 /** Per flush; the rest is counted, but not shown as recent. */
 const MOST_RECENT = 500
 
+/** Per flush and process; further denials are counted, but not listed. */
+const MOST_DENIALS = 500
+/** Of users and features that do not exist, nothing is listed. */
+const NOBODYS = [deniedReason('USER_NOT_FOUND'), deniedReason('FEATURE_NOT_FOUND')]
+
 /**
  * What the home page and the features' pages show of the hot paths. They add to numbers in memory, which are written
  * every few seconds. What a killed process had not written is missing from the charts, and from nothing else.
@@ -23,6 +30,7 @@ export class Activity {
   readonly features = new FeatureCounts()
   #calls = new Map<string, Calls>()
   #recent = new Map<string, RecentUsage>()
+  #denials = new Map<string, Denial>()
   #written: Promise<void> = Promise.resolve()
 
   /** All items of a batch, which are nearly always of one app. */
@@ -56,9 +64,20 @@ export class Activity {
     { userId, featureId }: { userId: string; featureId: string },
     answer?: RecordedUsage,
   ): void {
+    if (answer && !answer.recorded && answer.reason !== null)
+      this.denied({ appId, userId, featureId, kind: 'RECORD', reason: answer.reason })
     if (!answer?.consumption || this.#recent.size >= MOST_RECENT) return
     const { used, budget } = answer.consumption
     this.#recent.set(JSON.stringify([appId, userId, featureId]), { appId, userId, featureId, used, budget })
+  }
+
+  /** Notes who was denied what, up to a limit per flush. The last reason of a user counts. */
+  denied(denial: Omit<Denial, 'times'>): void {
+    if (NOBODYS.includes(denial.reason) || !isIdentifier(denial.userId)) return
+    const key = JSON.stringify([denial.appId, denial.featureId, denial.userId])
+    const times = this.#denials.get(key)?.times ?? 0
+    if (times === 0 && this.#denials.size >= MOST_DENIALS) return
+    this.#denials.set(key, { ...denial, times: times + 1 })
   }
 
   /** Counts not written yet. */
@@ -75,12 +94,19 @@ export class Activity {
   }
 
   async #write(pool: Pool): Promise<void> {
-    const [calls, recent, features] = [this.#calls, this.#recent, this.features.take()]
+    const [calls, recent, features, denials] = [
+      this.#calls,
+      this.#recent,
+      this.features.take(),
+      this.#denials,
+    ]
     this.#calls = new Map()
     this.#recent = new Map()
+    this.#denials = new Map()
     if (calls.size > 0) await addActivity(pool, calls)
     if (features.length > 0) await addFeatureActivity(pool, features)
-    if (recent.size > 0) await noteRecent(pool, [...recent.values()])
+    if (recent.size > 0) await noteOf(pool, [...recent.values()], noteRecentUsage)
+    if (denials.size > 0) await noteOf(pool, [...denials.values()], noteDenials)
   }
 
   async flushKeyUse(db: HomeDb, apps: AppCache): Promise<void> {
@@ -99,9 +125,13 @@ export class Activity {
 }
 
 /** Users of several places cannot be locked together: none is deleted meanwhile. */
-function noteRecent(pool: Pool, recent: readonly RecentUsage[]): Promise<void> {
+function noteOf<Noted extends { appId: string }>(
+  pool: Pool,
+  noted: readonly Noted[],
+  write: (tx: HomeDb, noted: readonly Noted[]) => Promise<void>,
+): Promise<void> {
   return transaction(pool, async (tx) => {
-    await holdErasures(tx, ...new Set(recent.map(({ appId }) => appId)))
-    await noteRecentUsage(tx, recent)
+    await holdErasures(tx, ...new Set(noted.map(({ appId }) => appId)))
+    await write(tx, noted)
   })
 }

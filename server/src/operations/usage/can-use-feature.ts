@@ -41,6 +41,8 @@ export async function canUseFeature(
   const access = accessOf(await usage.read({ caller: call, userId, featureId }), delta)
   if (exists(access, apps, call.appId, featureId))
     activity.features.checked(call.appId, featureId, access.access)
+  if (!access.access)
+    activity.denied({ appId: call.appId, userId, featureId, kind: 'CHECK', reason: access.reason })
   return { featureId, ...access }
 }
 

@@ -111,6 +111,7 @@ const PARTS: Part[] = [
   ofUsage('usageCounters', [isText, isText, isTime]),
   ofUsage('retiredUsage', [isText, isText, isTime, isBlock]),
   ofUsage('usageLedger', [isText, isNumber]),
+  ofTable('denials'),
   ofTable('credits'),
   ofTable('reservations'),
 ]

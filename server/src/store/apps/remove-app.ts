@@ -84,6 +84,7 @@ const CONTENT = [
   'webhook_endpoint',
   'user_import_row',
   'user_import',
+  'denial',
   'recent_usage',
   'usage_reservation',
   'credit',

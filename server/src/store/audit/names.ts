@@ -40,6 +40,19 @@ export async function namesOf(db: HomeDb, subjects: readonly Subject[]): Promise
   return new Map(rows.map(({ key, name }) => [key, name]))
 }
 
+/** Where objects of an app have names, besides users. */
+const NAMED = ['feature', 'package', 'billing_template', 'api_key']
+
+/** The ids of objects of an app whose names contain a text; few objects have the same words in their names. */
+export async function idsByName(db: HomeDb, appId: string, text: string, most: number): Promise<string[]> {
+  const each = NAMED.map(
+    (table) =>
+      `(select id from ${table} where app_id = $1 and position(lower($2) in lower(name)) > 0 order by id limit $3)`,
+  )
+  const { rows } = await db.query<{ id: string }>(`${each.join(' union ')} limit $3`, [appId, text, most])
+  return rows.map(({ id }) => id)
+}
+
 /** The users of providers' customers, subscriptions and payments, by `provider ref`. */
 export async function payersOf(
   db: HomeDb,

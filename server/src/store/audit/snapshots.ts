@@ -64,7 +64,7 @@ const SNAPSHOTS = {
         where r.made_by = m.id and r.expires_at > now() order by 1) as "passwordResets"
     from member m where id::text = $2 and $1 = $1`,
   invitation: `select id, email, role, expires_at as "expiresAt" from invitation where id = $2 and $1 = $1`,
-  import: `select id, state, rows, bad, changed, applied, refused, undone, kept
+  import: `select id, state, rows, bad, changed, new_users as "newUsers", applied, created, refused, undone, removed, kept
     from user_import where app_id = $1 and id = $2`,
   price: `select id, provider, package_id as "packageId", amount, currency, interval, archived_at as "archivedAt"
     from price where app_id = $1 and id = $2 limit 1`,

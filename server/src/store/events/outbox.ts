@@ -107,11 +107,12 @@ export async function readOutbox(db: HomeDb, limit: number): Promise<OutboxRow[]
 /** Distance within which rows of one transaction are searched: rows of one change of one user are adjacent. */
 const TOGETHER = 100
 
-/** Unpublished events of a deleted user are dropped, except the deletion. */
-export async function eraseFromOutbox(db: HomeDb, appId: string, uid: number): Promise<void> {
+/** Unpublished events of deleted users are dropped, except the deletion. */
+export async function eraseFromOutbox(db: HomeDb, appId: string, uids: readonly number[]): Promise<void> {
   await db.query(
-    `delete from event_outbox where app_id = $1 and user_uid = $2 and not (kind = 'USER' and type = 'DELETE')`,
-    [appId, uid],
+    `delete from event_outbox
+     where app_id = $1 and user_uid = any($2::bigint[]) and not (kind = 'USER' and type = 'DELETE')`,
+    [appId, numberArray(uids, (uid) => uid)],
   )
 }
 

@@ -24,9 +24,12 @@ export interface UserImport {
   bad: number
   unchanged: number
   changed: number
+  newUsers: number
   applied: number
+  created: number
   refused: number
   undone: number
+  removed: number
   kept: number
 }
 
@@ -47,7 +50,8 @@ const SELECT = `select id, case when ${LEFT} then ${STATE_LEFT} else state end a
   case when ${LEFT} then ${WHY_LEFT} else failure end as failure,
   member_email as "memberEmail", started_at as "startedAt",
   case when ${LEFT} then touched_at else finished_at end as "finishedAt", bytes_total as "bytesTotal",
-  bytes_read as "bytesRead", rows, bad, unchanged, changed, applied, refused, undone, kept
+  bytes_read as "bytesRead", rows, bad, unchanged, changed, new_users as "newUsers", applied, created, refused, undone,
+  removed, kept
   from user_import where not dropped`
 
 /** False: the id is taken. */
@@ -116,11 +120,11 @@ export async function noteProgress(
   db: HomeDb,
   appId: string,
   id: string,
-  more: { bytesRead: number; rows: number; bad: number; unchanged: number; changed: number },
+  more: { bytesRead: number; rows: number; bad: number; unchanged: number; changed: number; created: number },
 ): Promise<void> {
   await db.query(
     `update user_import set bytes_read = $3, rows = rows + $4, bad = bad + $5, unchanged = unchanged + $6,
-       changed = changed + $7, touched_at = now() where app_id = $1 and id = $2`,
-    [appId, id, more.bytesRead, more.rows, more.bad, more.unchanged, more.changed],
+       changed = changed + $7, new_users = new_users + $8, touched_at = now() where app_id = $1 and id = $2`,
+    [appId, id, more.bytesRead, more.rows, more.bad, more.unchanged, more.changed, more.created],
   )
 }

@@ -5,7 +5,7 @@ import type { HomeDb, OwnBillingId, UserDb } from '../connection/places.ts'
 import { endSpending } from '../credits/spenders.ts'
 import { eraseEvents } from '../events/event-log.ts'
 import { eraseFromOutbox } from '../events/outbox.ts'
-import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
+import { hasIdOnly, isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 import type { UserRow } from '../users/users.ts'
 
 // Deletes a user permanently. Usage stays, under a number that no longer identifies anyone: a counter still equals the
@@ -91,6 +91,7 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }
   await endSpending(db, appId, uid)
+  await db.query(`delete from denial where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from subscription where app_id = $1 and user_uid = $2`, [appId, uid])
   // In this order: payments are added to what the provider charges for, which is locked meanwhile.
   await db.query(`delete from provider_subscription where app_id = $1 and user_uid = $2`, [appId, uid])
@@ -100,7 +101,7 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
     [appId, uid],
   )
   await db.places.noteBillingIds(appId, rows, [])
-  await eraseFromOutbox(db, appId, uid)
+  await eraseFromOutbox(db, appId, [uid])
   await eraseEvents(db, appId, uid)
 }
 
@@ -120,8 +121,9 @@ export async function clearImportRows(
 ): Promise<void> {
   await db.query(
     `update user_import_row r set user_id = null, user_uid = null, message = null, old_email = null,
-       new_email = null, old_billing_id = null, new_billing_id = null
-     where app_id = $1 and (user_uid = $2 or (user_uid is null and user_id = any($3)) or ${isBadRowOf('r', 4)})`,
+       new_email = null, old_billing_id = null, new_billing_id = null, old_name = null, new_name = null,
+       old_metadata = null, new_metadata = null, plan = null
+     where app_id = $1 and (user_uid = $2 or (${hasIdOnly('r')} and user_id = any($3)) or ${isBadRowOf('r', 4)})`,
     [appId, uid, free, ...knownTimes(knownAs)],
   )
 }

@@ -17,6 +17,7 @@ const TABLES = {
   subscriptions: ['subscription', `lpad(seq::text, 20, '0')`],
   providerSubscriptions: ['provider_subscription', `provider || ' ' || ref`],
   payments: ['payment', `lpad(seq::text, 20, '0')`],
+  denials: ['denial', 'feature_id'],
   paymentLinks: ['checkout_session', 'id'],
   credits: ['credit', `lpad(seq::text, 20, '0')`],
   reservations: ['usage_reservation', `lpad(seq::text, 20, '0')`],

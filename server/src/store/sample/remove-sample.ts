@@ -10,6 +10,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
   user: [
     `delete from recent_usage where app_id = $1 and user_id in (
        select id from users where app_id = $1 and uid = any($2::text[]::bigint[]))`,
+    `delete from denial where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from ledger_base where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,

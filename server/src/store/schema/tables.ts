@@ -13,6 +13,7 @@ export const TABLES = [
   'billing_template_item',
   'checkout_session',
   'credit',
+  'denial',
   'erased_ref',
   'event_block',
   'event_due',
