@@ -144,7 +144,7 @@ export const oneFeature = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['users', 'overrides']),
     ...choice(search, 'range', ['day']),
-    ...text(search, 'package', 'after', 'edit'),
+    ...text(search, 'package', 'after', 'edit', 'from', 'to'),
   }),
   component: lazyPage(() => import('./pages/feature.tsx'), 'FeaturePage'),
 })
@@ -209,9 +209,10 @@ export const user = createRoute({
       'payments',
       'overrides',
       'ledger',
+      'events',
       'details',
     ]),
-    ...text(search, 'feature', 'after'),
+    ...text(search, 'feature', 'type', 'after', 'from', 'to'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
 })

@@ -5,6 +5,7 @@ import {
   MAX_ACTIVITY_POINTS,
   MAX_AUDIT_SCAN,
   MAX_COUNTED,
+  MAX_EVENT_DAYS,
   MAX_EXPORTED_ROWS,
   MAX_FAILED_SIGN_INS,
   MAX_IMPORT_BYTES,
@@ -13,6 +14,7 @@ import {
   MAX_LOOKED_AT,
   MAX_PAGE,
   MAX_REVENUE_DAYS,
+  MAX_USAGE_POINTS,
   MAX_USERS_BY_PART,
   PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
@@ -53,6 +55,30 @@ export const dashboardBounds: Bound[] = [
         { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
       ),
     /at most 1000 intervals apart$/,
+  ),
+  valueBound(
+    'MAX_EVENT_DAYS',
+    'days that events are kept',
+    { within: MAX_EVENT_DAYS, beyond: MAX_EVENT_DAYS + 1 },
+    ({ dashboard }, keptDays) =>
+      dashboard.ask(
+        'mutation ($keptDays: Int) { updateEventSettings(appId: "default", keptDays: $keptDays) { keptDays } }',
+        { keptDays },
+      ),
+    /^keptDays must be from 1 to 90$/,
+  ),
+  valueBound(
+    'MAX_USAGE_POINTS',
+    'buckets of a usage series',
+    { within: MAX_USAGE_POINTS, beyond: MAX_USAGE_POINTS + 1 },
+    ({ admin }, hours) =>
+      admin.ask(
+        `query ($to: String!) {
+          usageSeries(featureId: "calls", from: "2026-01-01T00:00:00Z", to: $to, bucket: HOUR) { total }
+        }`,
+        { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
+      ),
+    /more than 1000 buckets/,
   ),
   valueBound(
     'MAX_KEY_OVERLAP_HOURS',

@@ -26,6 +26,16 @@ export const userQueries = {
     args: ({ count }) => ({ userId: count === 1 ? 'bob' : 'ann', featureId: 'calls' }),
     statements: 4,
   },
+  usageSeries: {
+    args: ({ count }) => ({
+      ...(count === 1 && { userId: 'ann' }),
+      featureId: 'calls',
+      from: '2027-01-01T00:00:00Z',
+      to: '2027-02-01T00:00:00Z',
+      bucket: 'DAY',
+    }),
+    statements: 5,
+  },
   ledger: { args: () => ({ userId: 'ann', first: 2 }) },
   overrides: { args: () => ({ userId: 'ann' }), statements: 2 },
   featureOverrides: { args: () => ({ id: 'calls', first: 5 }) },
