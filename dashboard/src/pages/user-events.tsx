@@ -1,4 +1,4 @@
-import { Code, Group, Select, Stack, Text } from '@mantine/core'
+import { Code, Group, List, Select, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -51,9 +51,9 @@ export function UserEvents({ appId, userId }: { appId: string; userId: string })
             <Text c="dimmed">No events in the retention period.</Text>
           ) : (
             <>
-              <Stack gap="xs" role="list" aria-label="Events">
+              <List listStyleType="none" spacing="xs" aria-label="Events">
                 {userEvents?.rows.map((event) => (
-                  <div key={event.id} role="listitem">
+                  <List.Item key={event.id}>
                     <details>
                       <summary>
                         <Group component="span" gap="sm" display="inline-flex" style={{ rowGap: 0 }}>
@@ -73,9 +73,9 @@ export function UserEvents({ appId, userId }: { appId: string; userId: string })
                         )}
                       </Code>
                     </details>
-                  </div>
+                  </List.Item>
                 ))}
-              </Stack>
+              </List>
               <Pager after={after} next={userEvents?.next} />
             </>
           )

@@ -173,6 +173,8 @@ export class EventStreams {
     const { response } = request.target
     const gone = new AbortController()
     response.once('close', () => gone.abort())
+    // It may be gone already.
+    if (response.destroyed) gone.abort()
     const ended = AbortSignal.any([gone.signal, this.#closing.signal])
     const { monotonic, requestTimeoutMs, log } = this.#service
     try {
@@ -181,6 +183,7 @@ export class EventStreams {
       while (typeof page !== 'string') {
         for (const event of page.data)
           await this.#write(response, `id: ${event.cursor}\ndata: ${JSON.stringify(event)}\n\n`, gone.signal)
+        if (ended.aborted) break
         const { next } = page
         values.after = next
         if (page.data.length > 0) quietUntil = monotonic() + HEARTBEAT_MS

@@ -57,7 +57,8 @@ describe('gap: events, settings', () => {
 
   it('the retention: from 1 to 90 days, and what is omitted stays', async () => {
     const { dashboard } = await newTestApp(server)
-    const set = (change: Variables) => dashboard.call('updateEventSettings { usageRecorded keptDays }', change)
+    const set = (change: Variables) =>
+      dashboard.call('updateEventSettings { usageRecorded keptDays }', change)
     expect(await set({ keptDays: 90 })).toEqual({ usageRecorded: false, keptDays: 90 })
     expect(await set({ usageRecorded: true })).toEqual({ usageRecorded: true, keptDays: 90 })
     expect(await set({ keptDays: 1 })).toEqual({ usageRecorded: true, keptDays: 1 })

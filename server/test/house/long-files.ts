@@ -41,6 +41,7 @@ export const LONGER: Record<string, string> = {
   'server/test/jobs/prune.test.ts': ONE_SETTING,
   'server/test/start/start.test.ts': ONE_SETTING,
   'server/test/ledger/ledger-partitions.test.ts': ONE_SETTING,
+  'server/test/schema/plans.test.ts': 'every statement of the service, and what is expected of their plans',
   'server/test/schema/tenancy.test.ts': ROWS,
   'server/test/catalogue/versions.test.ts': ONE_SETTING,
 }
