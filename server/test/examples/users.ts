@@ -35,6 +35,8 @@ export const userQueries = {
       bucket: 'DAY',
     }),
     statements: 5,
+    // Of all users.
+    forMany: 3,
   },
   ledger: { args: () => ({ userId: 'ann', first: 2 }) },
   overrides: { args: () => ({ userId: 'ann' }), statements: 2 },
