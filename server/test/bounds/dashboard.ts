@@ -21,7 +21,7 @@ import {
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
+import { type Bound, CREATE_FEATURE, CREATE_USER, valueBound, type World } from './bound.ts'
 
 const INVITE = 'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }'
 
@@ -71,13 +71,16 @@ export const dashboardBounds: Bound[] = [
     'MAX_USAGE_POINTS',
     'buckets of a usage series',
     { within: MAX_USAGE_POINTS, beyond: MAX_USAGE_POINTS + 1 },
-    ({ admin }, hours) =>
-      admin.ask(
-        `query ($to: String!) {
-          usageSeries(featureId: "calls", from: "2026-01-01T00:00:00Z", to: $to, bucket: HOUR) { total }
+    async ({ admin, fresh }, hours) => {
+      const featureId = fresh()
+      await admin.data(CREATE_FEATURE, { input: { id: featureId, name: 'Units', type: 'CONSUMABLE' } })
+      return admin.ask(
+        `query ($featureId: String!, $to: String!) {
+          usageSeries(featureId: $featureId, from: "2026-01-01T00:00:00Z", to: $to, bucket: HOUR) { total }
         }`,
-        { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
-      ),
+        { featureId, to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
+      )
+    },
     /more than 1000 buckets/,
   ),
   valueBound(

@@ -2,6 +2,12 @@ import { expect } from 'vitest'
 import { named } from '../harness/many.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 
+const year = new Date().getUTCFullYear()
+const THIS_YEAR = {
+  from: new Date(Date.UTC(year, 0)).toISOString(),
+  to: new Date(Date.UTC(year + 1, 0)).toISOString(),
+}
+
 export const userQueries = {
   user: { args: () => ({ id: 'ann' }), statements: 2 },
   users: { args: ({ count }) => ({ first: count, search: 'a' }), statements: 2 },
@@ -30,9 +36,8 @@ export const userQueries = {
     args: ({ count }) => ({
       ...(count === 1 && { userId: 'ann' }),
       featureId: 'calls',
-      from: '2027-01-01T00:00:00Z',
-      to: '2027-02-01T00:00:00Z',
-      bucket: 'DAY',
+      ...THIS_YEAR,
+      bucket: 'MONTH',
     }),
     statements: 5,
     // Of all users.
