@@ -16,7 +16,7 @@ import type { AppCaller } from '../store/apps/app-cache.ts'
 import type { AdminEndpoint } from './admin-endpoint.ts'
 import { NodeExchange } from './exchange.ts'
 import { ProblemAnswers } from './problem-answer.ts'
-import { type RequestOutcome, type Request, requestHandler, tooLate } from './request-handler.ts'
+import { type Request, type RequestOutcome, requestHandler, tooLate } from './request-handler.ts'
 import type { RequestsUnderWay } from './requests-under-way.ts'
 
 /** Proxies often close connections on which nothing is sent for 30 or 60 seconds. */
