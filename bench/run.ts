@@ -7,6 +7,7 @@ import { busyWarning, machineFacts } from './machine.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Bench, Pair } from './pair.ts'
 import { check } from './pairs/check.ts'
+import { events } from './pairs/events.ts'
 import { growth } from './pairs/growth.ts'
 import { hot } from './pairs/hot.ts'
 import { lists } from './pairs/lists.ts'
@@ -28,6 +29,7 @@ import { type Subject, startSubject } from './subject.ts'
 const PAIRS: readonly Pair[] = [
   check,
   record,
+  events,
   rest,
   hot,
   lone,

@@ -3,6 +3,7 @@ import { audit } from './scenarios/audit.ts'
 import { citus } from './scenarios/citus.ts'
 import { clock } from './scenarios/clock.ts'
 import { cutReplies } from './scenarios/cut-replies.ts'
+import { events } from './scenarios/events.ts'
 import { failover } from './scenarios/failover.ts'
 import { histories } from './scenarios/histories.ts'
 import { hostile } from './scenarios/hostile.ts'
@@ -37,6 +38,7 @@ export const SCENARIOS: readonly Scenario[] = [
   clock,
   rolling,
   ledger,
+  events,
   histories,
   importing,
   migrations,

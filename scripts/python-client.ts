@@ -128,7 +128,10 @@ export function pythonClient(document: OpenApi): string {
     .filter(([name]) => name !== 'Problem')
     .map(([name, schema]) => typeOf(name, schema))
   const methods = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => methodOf(document, method, path, operation)),
+    Object.entries(operations)
+      // A stream does not end, so it is not a call.
+      .filter(([, { responses }]) => !responses['200']?.content?.['text/event-stream'])
+      .map(([method, operation]) => methodOf(document, method, path, operation)),
   )
   const client = `
 

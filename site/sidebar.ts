@@ -44,6 +44,7 @@ export const SIDEBAR: Group[] = [
       { text: 'Features, packages, subscriptions', page: 'concepts/catalogue.md' },
       { text: 'Checks and usage', page: 'concepts/checks-and-usage.md' },
       { text: 'Periods', page: 'concepts/periods.md' },
+      { text: 'Usage over time', page: 'concepts/usage-over-time.md' },
       { text: 'Overrides', page: 'concepts/overrides.md' },
       { text: 'Consistency and idempotency', page: 'concepts/consistency.md' },
       { text: 'User tokens', page: 'concepts/user-tokens.md' },

@@ -151,7 +151,7 @@ export const oneFeature = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['users', 'overrides', 'denials']),
     ...choice(search, 'range', ['day']),
-    ...text(search, 'package', 'after', 'edit'),
+    ...text(search, 'package', 'after', 'edit', 'from', 'to'),
   }),
   component: lazyPage(() => import('./pages/feature.tsx'), 'FeaturePage'),
 })
@@ -220,10 +220,11 @@ export const user = createRoute({
       'payments',
       'overrides',
       'ledger',
+      'events',
       'details',
     ]),
     ...choice(search, 'open', ['subscribe', 'change', 'trial', 'link']),
-    ...text(search, 'feature', 'after', 'at'),
+    ...text(search, 'feature', 'type', 'after', 'at', 'from', 'to'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
 })

@@ -53,6 +53,7 @@ const PLACES: Record<string, Place> = {
   rotateTokenKey: { path: '/apps/default/keys', control: button('Rotate the token key') },
   revokeTokenKey: { path: '/apps/default/keys', control: inTable('User token keys', /^Revoke /) },
   createWebhookEndpoint: { path: '/apps/default/webhooks', control: button('New endpoint') },
+  updateEventSettings: { path: '/apps/default/webhooks', control: button('Save') },
   updateWebhookEndpoint: { path: '/apps/default/webhooks/we_crm', control: button('Disable') },
   rotateWebhookSecret: { path: '/apps/default/webhooks/we_crm', control: button('Rotate the secret') },
   deleteWebhookEndpoint: { path: '/apps/default/webhooks/we_crm', control: button('Delete') },

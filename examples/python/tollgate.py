@@ -500,12 +500,28 @@ UpdateWebhookEndpointInput = TypedDict(
     total=False,
 )
 UsageAction = Literal["ADD", "SET"]
+UsageBucket = Literal["DAY", "HOUR", "MONTH"]
 UsagePeriod = TypedDict(
     "UsagePeriod",
     {
         "consumption": "Consumption",
         "periodEnd": "Optional[str]",
         "periodStart": "str",
+    },
+)
+UsagePoint = TypedDict(
+    "UsagePoint",
+    {
+        "at": "str",
+        "used": "float",
+    },
+)
+UsageSeries = TypedDict(
+    "UsageSeries",
+    {
+        "completeFrom": "Optional[str]",
+        "points": "List[UsagePoint]",
+        "total": "float",
     },
 )
 UsageSource = TypedDict(
@@ -663,6 +679,24 @@ class Tollgate:
             {},
             {"events": events},
             request_key or str(uuid.uuid4()),
+        )
+
+    def usage_series(
+        self,
+        *,
+        bucket: UsageBucket,
+        feature_id: str,
+        from_: str,
+        to: str,
+        user_id: Union[str, _Omitted] = OMITTED,
+    ) -> UsageSeries:
+        """Recorded usage of a feature over time, by one user or by all users. Includes everything recorded so far."""
+        return self._send(
+            "GET",
+            "/v1/usage/series",
+            {"bucket": bucket, "featureId": feature_id, "from": from_, "to": to, "userId": user_id},
+            None,
+            None,
         )
 
     def features(

@@ -5,6 +5,7 @@ import type {
   IfOver,
   PackageStatus,
   ReservationState,
+  UsageBucket,
   WebhookDeliveryState,
 } from './types.ts'
 
@@ -50,6 +51,20 @@ export interface ByUser {
 export interface ByUserAndFeature extends ByUser {
   /** ID of the feature. */
   featureId: string
+}
+
+/** Arguments of `usageSeries`. */
+export interface UsageSeriesArguments {
+  /** ID of the feature. */
+  featureId: string
+  /** ID of the user whose usage is returned. @default all users */
+  userId?: string | undefined
+  /** Start of the range (ISO 8601), rounded down to the start of a bucket in UTC. */
+  from: string
+  /** End of the range (ISO 8601), rounded up to the end of a bucket in UTC. */
+  to: string
+  /** Length of one bucket. */
+  bucket: UsageBucket
 }
 
 /** Arguments of `canUseFeature`. */

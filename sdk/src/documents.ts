@@ -35,6 +35,13 @@ export const DOCUMENTS = {
   showUsage: `query showUsage($userId: String!, $featureId: String!) {
     showUsage(userId: $userId, featureId: $featureId) { current { ${USAGE_PERIOD} } }
   }`,
+  usageSeries: `query usageSeries(
+    $featureId: String!, $userId: String, $from: String!, $to: String!, $bucket: UsageBucket!
+  ) {
+    usageSeries(featureId: $featureId, userId: $userId, from: $from, to: $to, bucket: $bucket) {
+      total completeFrom points { at used }
+    }
+  }`,
   package: `query package($id: String!, $includeFeatures: Boolean!) {
     package(id: $id) { ${PACKAGE} ${FEATURES_IF_ASKED} }
   }`,

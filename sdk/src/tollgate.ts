@@ -84,6 +84,11 @@ export class Tollgate {
     return error ? { data: null, error } : { data: data.current, error }
   }
 
+  /** Returns the recorded usage of a feature over time, by one user or by all users. */
+  usageSeries(args: A.UsageSeriesArguments, options?: CallOptions): Promise<T.Result<T.UsageSeries>> {
+    return this.#calls.call('usageSeries', args, options)
+  }
+
   /** Returns a package, with its features if `includeFeatures` is true. */
   package(
     args: A.ById & { includeFeatures: true },

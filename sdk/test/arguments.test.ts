@@ -48,6 +48,12 @@ const ROWS: (() => Row)[] = [
   () => ['updateUser()', t.updateUser(), null, /must be an object/],
   () => ['deleteUser()', t.deleteUser(), null, /must be an object/],
   () => ['exportUser', t.exportUser({ id: 'ann', after: 1 }), 'after', /must be a string, not 1/],
+  () => [
+    'usageSeries',
+    t.usageSeries({ featureId: 'calls', from: 7, to: '2027-01-01T00:00:00Z', bucket: 'DAY' }),
+    'from',
+    /must be a string, not 7/,
+  ],
   () => ['events', t.events({ types: 'user.created' }), 'types', /a list, not "user.created"/],
   () => ['subscribe', t.subscribe({ userId: 'ann', packageIds: 'plan' }), 'packageIds', /a list, not "plan"/],
   () => ['subscribe()', t.subscribe(), null, /must be an object/],

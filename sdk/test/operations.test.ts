@@ -179,6 +179,17 @@ const QUERIES: Row[] = [
     { periodStart: TIME, periodEnd: TIME, consumption: counted(3) },
   ],
   ['showUsage', (t) => t.showUsage({ userId: 'ann', featureId: 'export' }), null],
+  [
+    'usageSeries',
+    (t) =>
+      t.usageSeries({
+        featureId: 'calls',
+        from: '2027-01-01T00:00:00Z',
+        to: '2027-01-01T00:00:01Z',
+        bucket: 'MONTH',
+      }),
+    { total: 0, completeFrom: null, points: [{ at: '2027-01-01T00:00:00.000Z', used: 0 }] },
+  ],
   ['package', (t) => t.package({ id: 'plan' }), PLAN],
   ['package', (t) => t.package({ id: 'plan', includeFeatures: true }), { ...PLAN, features: PLAN_FEATURES }],
   ['packages', (t) => t.packages(), [PLAN, EXTRA]],

@@ -24,6 +24,7 @@ import { Metrics } from './operations/upkeep/metrics.ts'
 import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
 import { startPruning } from './operations/upkeep/prune.ts'
+import { keepUsageHours } from './operations/upkeep/roll-up-usage.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usage/activity.ts'
 import { UsagePaths } from './operations/usage/hot-paths.ts'
 import { Deliverer } from './operations/webhooks/deliverer.ts'
@@ -204,6 +205,7 @@ function startMaintenance(
     // In each process, as any may die. Of several that try at once, one does it.
     keepLedgerFrom(ledgers, service, ledger, signal),
     keepStatistics(pool, service, signal),
+    keepUsageHours(pool, service, signal),
   ])
   return async () => {
     stopping.abort()

@@ -36,6 +36,12 @@ const GROUPS: Record<string, [string, string][]> = {
     ['Days of a trial', number(limits.MAX_TRIAL_DAYS)],
     ['Overrides in force per user', number(limits.MAX_OVERRIDES)],
     ['Past periods in `showUsage`', number(limits.MAX_PAST_PERIODS)],
+    [
+      'Open event streams: per app, per process',
+      `${number(limits.MAX_EVENT_STREAMS_PER_APP)}, ${number(limits.MAX_EVENT_STREAMS)}`,
+    ],
+    ['Days that events can be kept', number(limits.MAX_EVENT_DAYS)],
+    ['Buckets of `usageSeries`', number(limits.MAX_USAGE_POINTS)],
     ['Rows on one page of `exportUser`', number(limits.MAX_EXPORTED_ROWS)],
     ['Lifetime of a user token', hours(limits.USER_TOKEN_SECONDS / 3600).replace('1 hours', '1 hour')],
     ['File of an import', bytes(limits.MAX_IMPORT_BYTES)],

@@ -30,6 +30,7 @@ interface EditedFeature {
   unitLabel: string | null
   unitLabelPlural: string | null
   metadata: Record<string, unknown>
+  thresholds: number[]
   version: string
 }
 
@@ -51,9 +52,15 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
       type: feature?.type ?? 'CONSUMABLE',
       unitLabel: feature?.unitLabel ?? '',
       unitLabelPlural: feature?.unitLabelPlural ?? '',
+      thresholds: (feature?.thresholds ?? USUAL_THRESHOLDS).join(', '),
       metadata: metadataText(feature?.metadata ?? {}),
     },
-    validate: { name: required('The name'), id: idProblem, metadata: metadataProblem },
+    validate: {
+      name: required('The name'),
+      id: idProblem,
+      thresholds: thresholdsProblem,
+      metadata: metadataProblem,
+    },
   })
   const { unitLabel: unit, unitLabelPlural: plural } = form.values
   const { saved } = useUnsaved(form)
@@ -63,12 +70,14 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
     next: { label: 'Add it to a package', to: { to: '/apps/$app/packages', params: { app: appId } } },
   })
   const update = useChange(UPDATE, { done: saved(onDone), said: 'Saved.' })
-  const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, metadata }) => {
+  const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, thresholds, metadata }) => {
     const input = {
       name,
       unitLabel: unitLabel || null,
       unitLabelPlural: unitLabelPlural || null,
       metadata: metadataOf(metadata),
+      // Unchanged ones are not sent: a feature without its own follows the default.
+      ...(form.isDirty('thresholds') && { thresholds: thresholdsOf(thresholds) }),
     }
     if (feature) update.mutate({ appId, id, input, version: seen }, ontoFields(form))
     else create.mutate({ appId, input: { id, type, ...input } }, ontoFields(form))
@@ -122,6 +131,14 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
             )}
           </div>
         )}
+        {form.values.type === 'CONSUMABLE' && (
+          <TextInput
+            label="Usage thresholds in percent"
+            description="An event reports when usage reaches these shares of the budget. Leave empty for none"
+            placeholder="80, 100"
+            {...form.getInputProps('thresholds')}
+          />
+        )}
         <MetadataInput {...form.getInputProps('metadata')} />
         <FormActions
           submit={feature ? 'Save' : 'Create feature'}
@@ -133,3 +150,16 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
     </form>
   )
 }
+
+const USUAL_THRESHOLDS = [80, 100]
+
+const thresholdsOf = (text: string): number[] =>
+  text
+    .split(/[\s,;%]+/)
+    .filter((part) => part !== '')
+    .map(Number)
+
+const thresholdsProblem = (text: string): string | null =>
+  thresholdsOf(text).every((one) => Number.isInteger(one) && one >= 1 && one <= 1_000)
+    ? null
+    : 'Thresholds are whole percentages from 1 to 1,000, separated by commas.'

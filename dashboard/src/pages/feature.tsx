@@ -18,12 +18,15 @@ import { FeatureOverrides } from './feature-overrides.tsx'
 import { FeaturePackages } from './feature-packages.tsx'
 import { FeatureUsers } from './feature-users.tsx'
 
+const UsageOverTime = lazy(async () => ({
+  default: (await import('./usage-over-time.tsx')).UsageOverTime,
+}))
 const FeatureForm = lazy(async () => ({ default: (await import('../forms/feature-form.tsx')).FeatureForm }))
 
 const FEATURE = graphql(`
   query Feature($appId: String!, $id: String!) {
     feature(appId: $appId, id: $id) {
-      id name type unitLabel unitLabelPlural metadata version archived
+      id name type unitLabel unitLabelPlural metadata thresholds version archived
     }
   }
 `)
@@ -111,6 +114,11 @@ export function FeaturePage() {
                 <Tabs.Panel value="overview">
                   <Stack gap="xl">
                     <FeatureActivity appId={app} feature={feature} />
+                    {feature.type === 'CONSUMABLE' && (
+                      <Suspense fallback={<Loading />}>
+                        <UsageOverTime appId={app} feature={feature} />
+                      </Suspense>
+                    )}
                     <FeaturePackages appId={app} feature={feature} />
                   </Stack>
                 </Tabs.Panel>

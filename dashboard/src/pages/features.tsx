@@ -29,7 +29,7 @@ import { Total } from '../ui/total.tsx'
 const FEATURES = graphql(`
   query Features($appId: String!, $search: String) {
     features(appId: $appId, search: $search) {
-      id name type unitLabel unitLabelPlural metadata version archived
+      id name type unitLabel unitLabelPlural metadata thresholds version archived
       packages { id name }
     }
   }

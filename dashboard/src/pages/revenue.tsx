@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -7,6 +7,7 @@ import { request } from '../api/request.ts'
 import { useApp, useAppId } from '../api/use-account.ts'
 import { keyOf, useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { Days } from '../ui/days.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { AnchorLink } from '../ui/links.tsx'
@@ -18,7 +19,7 @@ import { MoneyFigures, MovementFigures, SkeletonFigures } from './revenue-figure
 import { RevenueListOf } from './revenue-list.tsx'
 import { RevenueOverTime } from './revenue-over-time.tsx'
 import { type Figures, REVENUE } from './revenue-query.ts'
-import { type Period, periodOf } from './revenue-series.ts'
+import { periodOf } from './revenue-series.ts'
 
 const RANGES = [
   { value: '7', label: '7 days' },
@@ -92,30 +93,6 @@ export function RevenuePage() {
       {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
       {asked.data?.revenue && <Plans appId={appId} plans={asked.data.revenue.plans} />}
     </Page>
-  )
-}
-
-/** The days of the charts. A range above sets them to the last days. */
-function Days({ period, onChange }: { period: Period; onChange: (period: Period) => void }) {
-  return (
-    <Group gap="xs" align="flex-end">
-      <TextInput
-        type="date"
-        size="xs"
-        label="From"
-        value={period.from}
-        max={period.to}
-        onChange={({ target }) => target.value && onChange({ ...period, from: target.value })}
-      />
-      <TextInput
-        type="date"
-        size="xs"
-        label="To"
-        value={period.to}
-        min={period.from}
-        onChange={({ target }) => target.value && onChange({ ...period, to: target.value })}
-      />
-    </Group>
   )
 }
 

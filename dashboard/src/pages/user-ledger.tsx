@@ -1,4 +1,4 @@
-import { Select, Stack, Text } from '@mantine/core'
+import { Group, Select, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -9,6 +9,7 @@ import { Pager } from '../ui/pager.tsx'
 import { Name, type SentencePart } from '../ui/sentence.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
+import { ExportLedger } from './export-ledger.tsx'
 
 const LEDGER = graphql(`
   query Ledger($appId: String!, $userId: String!, $featureId: String, $after: String) {
@@ -41,19 +42,25 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
   }
   return (
     <Stack>
-      <Select
-        label="Feature"
-        placeholder="All features"
-        w={260}
-        clearable
-        data={features
-          .filter(({ type }) => type === 'CONSUMABLE')
-          .map(({ id, name }) => ({ value: id, label: name }))}
-        value={feature ?? null}
-        onChange={(feature) =>
-          void navigate({ to: '.', search: { tab: 'ledger', ...(feature !== null && { feature }) } } as never)
-        }
-      />
+      <Group justify="space-between" align="flex-end">
+        <Select
+          label="Feature"
+          placeholder="All features"
+          w={260}
+          clearable
+          data={features
+            .filter(({ type }) => type === 'CONSUMABLE')
+            .map(({ id, name }) => ({ value: id, label: name }))}
+          value={feature ?? null}
+          onChange={(feature) =>
+            void navigate({
+              to: '.',
+              search: { tab: 'ledger', ...(feature !== null && { feature }) },
+            } as never)
+          }
+        />
+        <ExportLedger appId={appId} userId={userId} featureId={feature ?? null} />
+      </Group>
       <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} />}>
         {({ ledger }) =>
           ledger?.rows.length === 0 ? (

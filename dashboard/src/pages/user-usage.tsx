@@ -18,6 +18,10 @@ import { When } from '../ui/when.tsx'
 // Only a feature whose history is open has one.
 const Chart = lazy(async () => ({ default: (await import('../ui/chart.tsx')).Chart }))
 
+const UsageOverTime = lazy(async () => ({
+  default: (await import('./usage-over-time.tsx')).UsageOverTime,
+}))
+
 const GRANTED = graphql(`
   query GrantedFeatures($appId: String!, $userId: String!) {
     grantedFeatures(appId: $appId, userId: $userId) {
@@ -149,6 +153,17 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                 name={grantedFeatures.find(({ featureId }) => featureId === feature)?.name ?? feature}
               />
             )}
+            {grantedFeatures
+              .filter(({ featureId }) => featureId === feature)
+              .map((granted) => (
+                <Suspense key={granted.featureId} fallback={<Loading />}>
+                  <UsageOverTime
+                    appId={appId}
+                    userId={userId}
+                    feature={{ ...granted, id: granted.featureId }}
+                  />
+                </Suspense>
+              ))}
             <FormDialog
               opened={recording !== null}
               onClose={() => setRecording(null)}

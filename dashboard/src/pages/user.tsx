@@ -37,6 +37,8 @@ const SendLinkForm = lazy(async () => ({
 const UserToken = lazy(async () => ({ default: (await import('../forms/user-token.tsx')).UserToken }))
 const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-form.tsx')).TrialForm }))
 
+const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }))
+
 const USER = graphql(`
   query User($appId: String!, $id: String!) {
     user(appId: $appId, id: $id) { id name email billingId metadata createdAt }
@@ -155,6 +157,7 @@ export function UserPage() {
                   <Tabs.Tab value="payments">Payments</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
                   <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
+                  <Tabs.Tab value="events">Events</Tabs.Tab>
                   <Tabs.Tab value="details">Details</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="usage">
@@ -174,6 +177,11 @@ export function UserPage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="ledger">
                   <UserLedger appId={app} userId={id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="events">
+                  <Suspense fallback={<Loading />}>
+                    <UserEvents appId={app} userId={id} />
+                  </Suspense>
                 </Tabs.Panel>
                 <Tabs.Panel value="details">
                   <UserForm

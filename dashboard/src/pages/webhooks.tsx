@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -6,6 +6,7 @@ import { graphql } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { EndpointForm } from '../forms/endpoint-form.tsx'
+import { EventSettingsForm } from '../forms/event-settings-form.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -101,6 +102,7 @@ export function WebhooksPage() {
           )
         }
       </Loaded>
+      <EventSettings appId={appId} />
       <FormDialog opened={creating} onClose={() => setCreating(false)} title="New webhook endpoint">
         <EndpointForm
           appId={appId}
@@ -122,5 +124,27 @@ export function WebhooksPage() {
         />
       )}
     </Page>
+  )
+}
+
+const SETTINGS = graphql(`
+  query EventSettings($appId: String!) {
+    eventSettings(appId: $appId) { usageRecorded keptDays }
+  }
+`)
+
+function EventSettings({ appId }: { appId: string }) {
+  const asked = useAsk(SETTINGS, { appId })
+  return (
+    <Stack gap="xs" component="section" aria-label="Event settings">
+      <Title order={2}>Event settings</Title>
+      <Paper p="md" radius="md">
+        <Loaded of={asked} skeleton={<Skeleton height={130} />}>
+          {({ eventSettings }) =>
+            eventSettings && <EventSettingsForm appId={appId} settings={eventSettings} />
+          }
+        </Loaded>
+      </Paper>
+    </Stack>
   )
 }

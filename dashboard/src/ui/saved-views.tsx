@@ -51,7 +51,7 @@ export function SavedViews({ appId, list }: { appId: string; list: string }) {
               leftSection={<IconTrash size={14} aria-hidden />}
               onClick={() => {
                 keep(views.filter((view) => view.name !== name))
-                notify(`View ${name} deleted.`, () => keep(views))
+                notify(`View ${name} deleted.`, [{ label: 'Undo', onClick: () => keep(views) }])
               }}
             >
               Delete {name}

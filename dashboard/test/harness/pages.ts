@@ -27,6 +27,7 @@ export const INSIDE = [
   '/apps/default/users/ada?tab=payments',
   '/apps/default/users/ada?tab=overrides',
   '/apps/default/users/ada?tab=ledger',
+  '/apps/default/users/ada?tab=events',
   '/apps/default/users/ada?tab=details',
   '/apps/default/subscriptions',
   '/apps/sampled/subscriptions/demo-sub-1-plan',

@@ -54,6 +54,19 @@ export interface UsagePeriod {
   consumption: Consumption
 }
 
+/** Length of one point of a usage series, in UTC. */
+export type UsageBucket = 'HOUR' | 'DAY' | 'MONTH'
+
+/** Recorded usage of a feature over time. */
+export interface UsageSeries {
+  /** Sum of all points. */
+  total: number
+  /** Usage before this time is incomplete (ISO 8601, UTC); null if all usage is included. */
+  completeFrom: string | null
+  /** One point per bucket, in order. `used` is negative if more was reverted than recorded. */
+  points: { at: string; used: number }[]
+}
+
 /** Result of recording usage. */
 export interface RecordedUsage {
   /** Whether the usage was recorded. */

@@ -217,11 +217,19 @@ export const KEPT_IMPORTS = 20
 /** Rows per page of `exportUser`. */
 export const MAX_EXPORTED_ROWS = 2_000
 export const MAX_ACTIVITY_POINTS = 1_000
+/** Buckets of a usage series: 41 days of hours, or nearly three years of days. */
+export const MAX_USAGE_POINTS = 1_000
 
 /** Events on a page. */
 export const MAX_EVENTS = 500
 /** Events that one page looks at for those of some types. The next page continues from there. */
 export const MAX_EVENT_SCAN = 10_000
+/** How long an app can keep its events: the table `app` has the same bound. */
+export const MAX_EVENT_DAYS = 90
+/** Open event streams per process. Each reads its events again when something is published. */
+export const MAX_EVENT_STREAMS = 64
+/** Of one app, so that it leaves some to others. */
+export const MAX_EVENT_STREAMS_PER_APP = 16
 /** Percentages per feature at which usage is reported. */
 export const MAX_THRESHOLDS = 10
 /** Ten times the budget: of a feature with overage. */

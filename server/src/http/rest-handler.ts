@@ -1,18 +1,14 @@
-import { badRequest, type ErrorCode, methodNotAllowed, notFound, TollgateError } from '../domain/errors.ts'
+import { badRequest, methodNotAllowed, notFound, TollgateError } from '../domain/errors.ts'
 import type { AdminContext } from '../graphql/admin/context.ts'
-import { type WireError, wireError } from '../graphql/engine/errors.ts'
 import type { RestOperation } from '../rest/operation.ts'
-import { compileRestOperations } from '../rest/operations.ts'
-import { PROBLEM_TYPE, problemOf } from '../rest/problem.ts'
 import { type Match, Router } from '../rest/router.ts'
 import type { AdminEndpoint } from './admin-endpoint.ts'
 import type { Admission } from './admission.ts'
-import { RefusedBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { isObject, parseJson, utf8Of } from './json-body.ts'
 import { OPENAPI_PATH } from './openapi-endpoint.ts'
+import { ProblemAnswers } from './problem-answer.ts'
 import {
-  faultReporter,
   type Request,
   type RequestOutcome,
   type RequestService,
@@ -49,11 +45,16 @@ export function restHandler(
   admission: Admission,
   service: RequestService,
   underWay: RequestsUnderWay,
+  operations: readonly RestOperation[],
 ): RestHandler {
-  const operations = compileRestOperations()
+  const problems = new ProblemAnswers(service)
   const router = new Router(operations)
   const routeOf = ({ match }: Target) => match?.found?.route.path
-  const handle = requestHandler<Target>({ name: 'rest', routeOf, run, fail }, service, underWay)
+  const handle = requestHandler<Target>(
+    { name: 'rest', routeOf, run, fail: (request, error) => problems.fail(request, error) },
+    service,
+    underWay,
+  )
   return {
     handle: (exchange, url) => handle(exchange, targetOf(exchange.method ?? '', url)),
     plain: operations
@@ -109,43 +110,11 @@ export function restHandler(
     const ran = operation.run(context, values)
     const { data, errors } = ran instanceof Promise ? await ran : ran
     const [error] = errors ?? []
-    if (error) {
-      // Without data, the values were rejected and nothing was executed.
-      const rejected = data === undefined ? operation.rejected(values) : null
-      return rejected
-        ? fail(request, rejected)
-        : answerError(request, wired(request, error, 'BAD_USER_INPUT'), operation)
-    }
+    if (error) return problems.failed(request, operation, values, error, data === undefined)
     if (!data) throw new Error(`${operation.name} has neither data nor errors`)
     if (context.lists.unfinished) await operation.complete(context, data, values)
     if (!exchange.answered) exchange.answer(operation.status(values), id, operation.answer(data, values))
     return 'ok'
-  }
-
-  function fail(request: RestRequest, error: unknown): RequestOutcome {
-    const exact = error instanceof RefusedBody ? new TollgateError(error.restCode, error.message) : error
-    return answerError(request, wired(request, exact, 'BAD_REQUEST'), null)
-  }
-
-  /** `code` is the meaning of GraphQL's own errors at this stage. */
-  function wired({ id }: RestRequest, error: unknown, code: ErrorCode): WireError {
-    return wireError(error, code, faultReporter(service, id))
-  }
-
-  /** `operation`: the one that the error is from, whose arguments may have other names in REST. */
-  function answerError(
-    { exchange, id }: RestRequest,
-    error: WireError,
-    operation: RestOperation | null,
-  ): RequestOutcome {
-    const problem = problemOf(error, id)
-    if (operation && problem.field !== undefined) problem.field = operation.nameOf(problem.field)
-    if (!exchange.answered) {
-      if (problem.retryAfter !== undefined) exchange.setHeader('Retry-After', String(problem.retryAfter))
-      if (problem.status === 401) exchange.setHeader('WWW-Authenticate', 'Bearer')
-      exchange.answer(problem.status, id, problem, PROBLEM_TYPE)
-    }
-    return problem.code
   }
 }
 

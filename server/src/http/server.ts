@@ -4,6 +4,8 @@ import { TollgateError } from '../domain/errors.ts'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, MAX_HEADER_BYTES, UPLOAD_TIMEOUT_MS } from '../domain/limits.ts'
 import type { Service } from '../operations/call/service.ts'
 import { ReadyCheck } from '../operations/upkeep/ready.ts'
+import { compileRestOperations, operationNamed } from '../rest/operations.ts'
+import { EVENT_STREAM_PATH } from '../rest/routes.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { Admission, type AdmissionSettings, setRateLimitHeaders } from './admission.ts'
 import { answerText } from './answer-text.ts'
@@ -16,6 +18,7 @@ import { connectionLimit, descriptorLimit } from './connection-limit.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { dashboardPages } from './dashboard-pages.ts'
 import { docsPages } from './docs-pages.ts'
+import { EventStreams } from './event-streams.ts'
 import { NodeExchange } from './exchange.ts'
 import { exportEndpoint } from './export-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
@@ -92,7 +95,9 @@ export function httpServer(
     service,
     underWay,
   )
-  const rest = restHandler(adminApi, admission, service, underWay)
+  const operations = compileRestOperations()
+  const rest = restHandler(adminApi, admission, service, underWay, operations)
+  const streams = new EventStreams(adminApi, operationNamed(operations, 'events'), service, underWay)
   const imports = importEndpoint(service, publicUrl)
   const audit = auditEndpoint(service, publicUrl)
   const exports = exportEndpoint(service, publicUrl)
@@ -124,6 +129,7 @@ export function httpServer(
   const connections = guardConnections(server, rules, service.log, service.metrics, service.monotonic)
   const drain = () => {
     draining = true
+    streams.close()
   }
   return {
     server,
@@ -210,6 +216,7 @@ export function httpServer(
 
   function prefixed(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
+    if (path === EVENT_STREAM_PATH) return streams.handle(request, response)
     if (isRest(request, path)) return rest.handle(new NodeExchange(request, response), request.url ?? '')
     if (path === OPENAPI_PATH) return openapi(request, response)
     const traced = (route: string, answer: () => Promise<void>) =>

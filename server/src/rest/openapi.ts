@@ -6,6 +6,7 @@ import { REQUIRED_SCOPES } from '../operations/registry/registry.ts'
 import type { Named } from './arguments.ts'
 import { DEFAULT_PAGE, type RestOperation } from './operation.ts'
 import { PROBLEM_TYPE, titleOf, typeOf } from './problem.ts'
+import { EVENT_STREAM_PATH } from './routes.ts'
 import { described, type JsonSchema, objectOf, Schemas } from './schemas.ts'
 
 const DESCRIPTION = `The operations of Tollgate's Admin API as REST. Every operation has the same arguments, results, limits and
@@ -26,6 +27,8 @@ export function openapiDocument(operations: readonly RestOperation[]): JsonSchem
     const { method, path } = operation.route
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(operation, schemas, responses) }
   }
+  const events = operations.find(({ name }) => name === 'events')
+  if (events) paths[EVENT_STREAM_PATH] = { get: describeStream(events, schemas, responses) }
   return {
     openapi: '3.1.0',
     info: {
@@ -127,6 +130,37 @@ function describe(
       ...Object.fromEntries(statuses.map((status) => [status, success])),
       ...problems(errorsOf(operation), responses),
     },
+  }
+}
+
+const EVENT_STREAM = `Streams events as they are published, as server-sent events. The \`data\` of a message is an event as \`GET /v1/events\` returns it, its \`id\` the cursor of the event. A client that connects again with \`Last-Event-ID\` continues where it was. Without it and without \`after\`, the stream begins with the next event.`
+
+const LAST_EVENT_ID: JsonSchema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'Cursor of the last event received. It takes precedence over `after`.',
+  schema: { type: 'string' },
+}
+
+/** The route of server-sent events, which has the filters of `events`. */
+function describeStream(
+  events: RestOperation,
+  schemas: Schemas,
+  responses: Map<string, JsonSchema>,
+): JsonSchema {
+  const filters = events.flat.filter(({ name }) => name !== 'first')
+  const success = {
+    description: 'Events, until the client or the service ends the stream.',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  }
+  return {
+    operationId: 'streamEvents',
+    summary: 'Stream events',
+    description: EVENT_STREAM,
+    tags: [tagOf(events)],
+    'x-tollgate-scope': REQUIRED_SCOPES.events,
+    parameters: [...filters.map((one) => inQuery(one, events, schemas)), LAST_EVENT_ID],
+    responses: { 200: success, ...problems(errorsOf(events), responses) },
   }
 }
 

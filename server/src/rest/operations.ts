@@ -15,3 +15,9 @@ export const compileRestOperations = (): readonly RestOperation[] =>
   Object.entries(ROUTES).map(
     ([name, route]) => new RestOperation(adminSchema(), name as OperationName, route),
   )
+
+export function operationNamed(operations: readonly RestOperation[], name: OperationName): RestOperation {
+  const found = operations.find((operation) => operation.name === name)
+  if (!found) throw new Error(`${name} has no route`)
+  return found
+}

@@ -28,6 +28,7 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
   recordUsage: { method: 'POST', path: '/v1/usage' },
   recordUsages: { method: 'POST', path: '/v1/usage/batch', names: { events: 'inputs' } },
   showUsage: { method: 'GET', path: '/v1/usage' },
+  usageSeries: { method: 'GET', path: '/v1/usage/series' },
 
   features: { method: 'GET', path: '/v1/features' },
   createFeature: { method: 'POST', path: '/v1/features', creates: true },
@@ -112,3 +113,6 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
   generateSubscriptionLink: { method: 'POST', path: '/v1/payment-links', creates: true },
   generateUserToken: { method: 'POST', path: '/v1/user-tokens', creates: true },
 }
+
+/** Server-sent events: the only route that is no operation. */
+export const EVENT_STREAM_PATH = '/v1/events/stream'

@@ -36,6 +36,7 @@ const MATRIX: Record<string, string[]> = {
   packages: READING,
   subscription: READING,
   subscriptions: READING,
+  usageSeries: READING,
   user: READING,
   users: READING,
 

@@ -5,6 +5,7 @@ import {
   MAX_ACTIVITY_POINTS,
   MAX_AUDIT_SCAN,
   MAX_COUNTED,
+  MAX_EVENT_DAYS,
   MAX_EXPORTED_ROWS,
   MAX_FAILED_SIGN_INS,
   MAX_IMPORT_BYTES,
@@ -14,13 +15,14 @@ import {
   MAX_PAGE,
   MAX_REVENUE_DAYS,
   MAX_TOTAL,
+  MAX_USAGE_POINTS,
   MAX_USERS_BY_PART,
   PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
-import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
+import { type Bound, CREATE_FEATURE, CREATE_USER, valueBound, type World } from './bound.ts'
 
 const INVITE = 'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }'
 
@@ -54,6 +56,33 @@ export const dashboardBounds: Bound[] = [
         { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
       ),
     /at most 1000 intervals apart$/,
+  ),
+  valueBound(
+    'MAX_EVENT_DAYS',
+    'days that events are kept',
+    { within: MAX_EVENT_DAYS, beyond: MAX_EVENT_DAYS + 1 },
+    ({ dashboard }, keptDays) =>
+      dashboard.ask(
+        'mutation ($keptDays: Int) { updateEventSettings(appId: "default", keptDays: $keptDays) { keptDays } }',
+        { keptDays },
+      ),
+    /^keptDays must be from 1 to 90$/,
+  ),
+  valueBound(
+    'MAX_USAGE_POINTS',
+    'buckets of a usage series',
+    { within: MAX_USAGE_POINTS, beyond: MAX_USAGE_POINTS + 1 },
+    async ({ admin, fresh }, hours) => {
+      const featureId = fresh()
+      await admin.data(CREATE_FEATURE, { input: { id: featureId, name: 'Units', type: 'CONSUMABLE' } })
+      return admin.ask(
+        `query ($featureId: String!, $to: String!) {
+          usageSeries(featureId: $featureId, from: "2026-01-01T00:00:00Z", to: $to, bucket: HOUR) { total }
+        }`,
+        { featureId, to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
+      )
+    },
+    /more than 1000 buckets/,
   ),
   valueBound(
     'MAX_KEY_OVERLAP_HOURS',

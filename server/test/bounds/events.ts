@@ -1,6 +1,8 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import {
   MAX_EVENT_SCAN,
+  MAX_EVENT_STREAMS,
+  MAX_EVENT_STREAMS_PER_APP,
   MAX_EVENTS,
   MAX_FANOUT_USERS,
   MAX_PUBLISHED_ROWS,
@@ -10,8 +12,9 @@ import {
 import { publishEvents } from '../../src/operations/events/publish-events.ts'
 import type { Pool } from '../../src/store/connection/database.ts'
 import { eventsFrom, readEvents } from '../events/read-events.ts'
-import { newTestApp } from '../harness/catalogue.ts'
+import { newTestApp, type TestApp } from '../harness/catalogue.ts'
 import { createDatabase, withConnection } from '../harness/database.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { openTestPool } from '../harness/store.ts'
 import { type Bound, valueBound, type World } from './bound.ts'
 
@@ -142,4 +145,42 @@ export const eventBounds: Bound[] = [
     refused: async () =>
       expect(await fanOut(MAX_FANOUT_USERS + 1)).toEqual({ users: MAX_FANOUT_USERS, again: 1 }),
   },
+  {
+    limit: 'MAX_EVENT_STREAMS_PER_APP',
+    what: 'open event streams of an app',
+    works: async (world) => expect(await streaming(world, 1, 1)).toBe(200),
+    refused: async (world) => expect(await streaming(world, 1)).toBe(429),
+  },
+  {
+    limit: 'MAX_EVENT_STREAMS',
+    what: 'open event streams per process',
+    works: async (world) =>
+      expect(await streaming(world, MAX_EVENT_STREAMS / MAX_EVENT_STREAMS_PER_APP - 1, 1)).toBe(200),
+    refused: async (world) =>
+      expect(await streaming(world, MAX_EVENT_STREAMS / MAX_EVENT_STREAMS_PER_APP, 1)).toBe(429),
+  },
 ]
+
+/**
+ * Opens as many streams as one app may have, of so many apps, and then one more: of the last of them, or of `others` new
+ * ones. Returns the status of that one.
+ */
+async function streaming(world: World, full: number, others = 0): Promise<number> {
+  const closing = new AbortController()
+  const open = async ({ admin }: TestApp) => {
+    const { headers } = admin
+    return (await fetch(`${world.url}/v1/events/stream`, { headers, signal: closing.signal })).status
+  }
+  try {
+    let app = await newTestApp(world)
+    for (let apps = 0; apps < full; apps++) {
+      if (apps > 0) app = await newTestApp(world)
+      // Those of an earlier row may still be closing.
+      for (let i = 0; i < MAX_EVENT_STREAMS_PER_APP; i++)
+        await vi.waitFor(async () => expect(await open(app)).toBe(200), { timeout: PATIENCE_MS })
+    }
+    return await open(others > 0 ? await newTestApp(world) : app)
+  } finally {
+    closing.abort()
+  }
+}

@@ -2,7 +2,7 @@ import { appMutations, appQueries } from './apps.ts'
 import { billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
 import { creditMutations, creditQueries } from './credits.ts'
-import { eventQueries } from './events.ts'
+import { eventMutations, eventQueries } from './events.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberMutations, memberQueries } from './members.ts'
@@ -34,6 +34,7 @@ export const MUTATION_EXAMPLES: MutationExamples = {
   ...creditMutations,
   ...subscriptionMutations,
   ...billingMutations,
+  ...eventMutations,
   ...webhookMutations,
 }
 

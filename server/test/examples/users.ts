@@ -2,6 +2,12 @@ import { expect } from 'vitest'
 import { named } from '../harness/many.ts'
 import type { MutationExamples, QueryExamples } from './example.ts'
 
+const year = new Date().getUTCFullYear()
+const THIS_YEAR = {
+  from: new Date(Date.UTC(year, 0)).toISOString(),
+  to: new Date(Date.UTC(year + 1, 0)).toISOString(),
+}
+
 export const userQueries = {
   user: { args: () => ({ id: 'ann' }), statements: 2 },
   users: { args: ({ count }) => ({ first: count, search: 'a' }), statements: 2 },
@@ -25,6 +31,17 @@ export const userQueries = {
   showUsage: {
     args: ({ count }) => ({ userId: count === 1 ? 'bob' : 'ann', featureId: 'calls' }),
     statements: 4,
+  },
+  usageSeries: {
+    args: ({ count }) => ({
+      ...(count === 1 && { userId: 'ann' }),
+      featureId: 'calls',
+      ...THIS_YEAR,
+      bucket: 'MONTH',
+    }),
+    statements: 5,
+    // Of all users.
+    forMany: 3,
   },
   ledger: { args: () => ({ userId: 'ann', first: 2 }) },
   overrides: { args: () => ({ userId: 'ann' }), statements: 2 },

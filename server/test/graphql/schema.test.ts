@@ -37,13 +37,21 @@ describe('gap: replica: where the dashboard reads', () => {
     // They write first: what this process has counted.
     ...['activity', 'featureActivity', 'featureDenials', 'featureTotals', 'latestEvents', 'nearLimits'],
     // What a provider answers, or a check would.
-    ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
+    ...[
+      'changePreview',
+      'providerPrices',
+      'explain',
+      'grantedFeatures',
+      'showUsage',
+      'usageSeries',
+      'overrides',
+    ],
     // A member looks at what has just been sent.
     ...['webhookDeliveries', 'webhookEndpoints'],
     // As a check sees them.
     ...['credits', 'reservations'],
     // One of them, or few, or from memory.
-    'eventTypes',
+    ...['eventSettings', 'eventTypes'],
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
     ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],
     ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],

@@ -17,7 +17,6 @@ export const LONGER: Record<string, string> = {
   'server/test/rest/requests.test.ts': ROWS,
   'server/test/rest/routes.test.ts': ROWS,
   'server/src/domain/spending.test.ts': ONE_MODEL,
-  'server/test/schema/plans.test.ts': ROWS,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/start/telemetry.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
@@ -30,7 +29,6 @@ export const LONGER: Record<string, string> = {
   'server/test/bounds/dashboard.ts': ROWS,
   'server/test/dashboard/audit-search.test.ts': ONE_SETTING,
   'server/test/dashboard/catalogue.test.ts': ONE_SETTING,
-  'server/test/schema/plans.test.ts': ONE_SETTING,
   'server/test/dashboard/home.test.ts': ONE_SETTING,
   'server/test/dashboard/import-runs.test.ts': ONE_SETTING,
   'server/test/dashboard/members.test.ts': ONE_SETTING,
@@ -46,6 +44,7 @@ export const LONGER: Record<string, string> = {
   'server/test/jobs/prune.test.ts': ONE_SETTING,
   'server/test/start/start.test.ts': ONE_SETTING,
   'server/test/ledger/ledger-partitions.test.ts': ONE_SETTING,
+  'server/test/schema/plans.test.ts': 'every statement of the service, and what is expected of their plans',
   'server/test/schema/tenancy.test.ts': ROWS,
   'server/test/catalogue/versions.test.ts': ONE_SETTING,
 }

@@ -77,6 +77,7 @@ describe('monitoring', () => {
       'tollgate_upkeep_failures_total{work="ledger"} 0',
       'tollgate_upkeep_failures_total{work="pruning"} 0',
       'tollgate_upkeep_failures_total{work="statistics"} 0',
+      'tollgate_upkeep_failures_total{work="usage-hours"} 0',
       'tollgate_notices_failed_total 0',
     ])
       expect(text.split('\n')).toContain(line)

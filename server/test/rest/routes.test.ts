@@ -296,6 +296,22 @@ const ROWS: Row[] = [
     },
   },
   {
+    operation: 'usageSeries',
+    request: [
+      'get',
+      '/v1/usage/series?featureId=calls&userId=ann&from=2027-01-01T00:00:00Z&to=2027-03-01T00:00:00Z&bucket=MONTH',
+    ],
+    status: 200,
+    body: {
+      total: 0,
+      completeFrom: null,
+      points: [
+        { at: '2027-01-01T00:00:00.000Z', used: 0 },
+        { at: '2027-02-01T00:00:00.000Z', used: 0 },
+      ],
+    },
+  },
+  {
     operation: 'events',
     request: ['get', '/v1/events?userId=nobody&types=user.created&first=2'],
     status: 200,

@@ -3,6 +3,7 @@ import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as keys from '../../src/store/apps/api-keys.ts'
 import * as apps from '../../src/store/apps/apps.ts'
+import { writeEventSettings } from '../../src/store/apps/event-settings.ts'
 import * as removal from '../../src/store/apps/remove-app.ts'
 import * as tokenKeys from '../../src/store/apps/token-keys.ts'
 import { EVERYTHING, searchAudit } from '../../src/store/audit/audit-search.ts'
@@ -30,7 +31,7 @@ import type { UserTx } from '../../src/store/connection/places.ts'
 import * as credits from '../../src/store/credits/credits.ts'
 import * as reservations from '../../src/store/credits/reservations.ts'
 import * as spenders from '../../src/store/credits/spenders.ts'
-import { eraseEvents, eventsAfter } from '../../src/store/events/event-log.ts'
+import { eraseEvents, eventsAfter, newestEventsOfUser } from '../../src/store/events/event-log.ts'
 import { eraseFromOutbox } from '../../src/store/events/outbox.ts'
 import { subscriptionRows } from '../../src/store/events/subscription-rows.ts'
 import { moveRows } from '../../src/store/imports/move-user-import.ts'
@@ -62,13 +63,10 @@ import {
   readChecklist,
 } from '../../src/store/usage/activity.ts'
 import { listDenials, noteDenials } from '../../src/store/usage/denials.ts'
-import {
-  featureActivityBetween,
-  featureActivityBetween,
-  featureTotals,
-} from '../../src/store/usage/feature-activity.ts'
+import { featureActivityBetween, featureTotals } from '../../src/store/usage/feature-activity.ts'
 import { storeResults } from '../../src/store/usage/idempotency.ts'
 import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
+import * as hours from '../../src/store/usage/usage-hours.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
 import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
@@ -135,6 +133,9 @@ const RESERVATION: reservations.ReservationRow = {
 }
 const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1, created: 1 }
 
+const seriesOf = (appId: string) =>
+  ({ appId, featureId: 'calls', bucket: 'MONTH', from: 0, to: Date.UTC(2100, 0) }) as const
+
 let pending = 0
 let failed = 0
 let leased = 0
@@ -146,6 +147,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     eventsAfter(db, app, 0, { types: ['user.created'], userUid: UID }, { limit: 9, most: 9 }).then(
       ({ rows }) => rows,
     ),
+  newestEventsOfUser: (db, app) => newestEventsOfUser(db, app, UID, null, { from: 0, before: LAST }, 9),
   eraseEvents: (db, app) => eraseEvents(db, app, UID),
   eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, [UID]),
   subscriptionRows: (db, app) => subscriptionRows(db, app, ['subscription']),
@@ -194,6 +196,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   setTestClock: (db, app) => apps.setTestClock(db, app, '2030-01-01Z'),
   setName: (db, app) => apps.setName(db, app, 'Other'),
   setOrigins: (db, app) => apps.setOrigins(db, app, ['https://a.example']),
+  writeEventSettings: (db, app) => writeEventSettings(db, app, { usageRecorded: true, keptDays: 3 }),
   setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
   searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
   setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
@@ -462,6 +465,10 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   revokeTokenKey: (db, app) => tokenKeys.revokeTokenKey(db, app, 'signer'),
   forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
   usageSince: (db, app) => usageSince(db, app, { id: 'u', uid: UID }, 'calls', 'MONTH', 0),
+  usageOfFeature: async (db, app) => [...(await hours.usageOfFeature(db, seriesOf(app))).buckets.values()],
+  usageOfUser: async (db, app) => [...(await hours.usageOfUser(db, UID, seriesOf(app))).values()],
+  userCompleteFrom: (db, app) => hours.userCompleteFrom(db, app, UID, 'calls'),
+  subtractEntries: (db, app) => hours.subtractEntries(db, app, [String(UID)]),
   usersInImport: (db, app) => usersInImport(db, app, 'import', ['ann']),
   deleteRows: (db, app) => importRows.deleteRows(db, app, 'import', 0, 9),
   listImportRows: (db, app) => importRows.listImportRows(db, app, 'import', null, 0, 9),

@@ -9,11 +9,13 @@ import type { AdminQuery } from '../../operations/registry/registry.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
+import { usageSeries } from '../../operations/usage/usage-series.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
 import { user, users } from '../../operations/users/users.ts'
 import type { Builder } from '../types/builder.ts'
 import { CREDIT_LIST, RESERVATION_LIST } from '../types/credit-types.ts'
 import { EVENT_TYPE_NAMES, EVENTS } from '../types/event-types.ts'
+import { USAGE_RANGE, USAGE_SERIES } from '../types/usage-series-types.ts'
 import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
@@ -66,6 +68,18 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             featureId: t.arg.string({ required: true }),
           },
           resolve: (_, args, context) => showUsage(queryCall(context), args.userId, args.featureId),
+        }),
+        usageSeries: t.field({
+          type: types.usageSeries,
+          description: USAGE_SERIES,
+          args: {
+            featureId: t.arg.string({ required: true }),
+            userId: t.arg.string({ description: USAGE_RANGE.userId }),
+            from: t.arg.string({ required: true, description: USAGE_RANGE.from }),
+            to: t.arg.string({ required: true, description: USAGE_RANGE.to }),
+            bucket: t.arg({ type: types.usageBucket, required: true, description: USAGE_RANGE.bucket }),
+          },
+          resolve: (_, args, context) => usageSeries(queryCall(context), args),
         }),
         package: t.field({
           type: types.package,

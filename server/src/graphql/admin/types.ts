@@ -11,6 +11,7 @@ import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
 import { defineReversals } from '../types/reversal-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
+import { defineUsageSeries } from '../types/usage-series-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 import { defineUserTypes } from '../types/user-types.ts'
 import type { AdminContext } from './context.ts'
@@ -77,6 +78,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   return {
     ...catalogue,
     ...usage,
+    ...defineUsageSeries(builder),
     ...users,
     changeTime,
     eventPage: defineEventTypes(builder),

@@ -8,6 +8,7 @@ import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
 import { defineCopies } from './copies.ts'
 import { defineCredits } from './credits.ts'
+import { defineEvents } from './events.ts'
 import { defineFeatures } from './features.ts'
 import { guarded } from './guard.ts'
 import { defineHome } from './home.ts'
@@ -47,6 +48,7 @@ const AREAS = [
   defineProviders,
   defineRefunds,
   defineRevenue,
+  defineEvents,
   defineWebhooks,
 ]
 

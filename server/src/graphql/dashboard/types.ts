@@ -14,6 +14,7 @@ import { defineChangeTime } from '../types/change-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { defineUsageSeries } from '../types/usage-series-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 import type { DashboardContext } from './context.ts'
 
@@ -130,6 +131,7 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     ...catalogue,
     changeTime,
     ...usage,
+    ...defineUsageSeries(builder),
     subscription,
     resetPeriod,
     entitlement,

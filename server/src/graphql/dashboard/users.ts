@@ -5,6 +5,7 @@ import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { subscription } from '../../operations/subscriptions/subscriptions.ts'
 import { recordUsage } from '../../operations/usage/record-usage.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
+import { usageSeries } from '../../operations/usage/usage-series.ts'
 import {
   type GrantedFeature,
   grantedFeatures,
@@ -23,6 +24,7 @@ import type { Builder } from '../types/builder.ts'
 import { memberUserChange, newUser, usageEvent } from '../types/inputs.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { USAGE_RANGE, USAGE_SERIES } from '../types/usage-series-types.ts'
 import { defineUserTypes, EXPORT } from '../types/user-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
@@ -63,6 +65,20 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         args: { appId, userId, featureId },
         resolve: async (_, { appId, userId, featureId }, context) =>
           showUsage(await inApp(appCall(context, appId)), userId, featureId),
+      }),
+      usageSeries: t.field({
+        type: types.usageSeries,
+        description: USAGE_SERIES,
+        args: {
+          appId,
+          featureId,
+          userId: t.arg.string({ description: USAGE_RANGE.userId }),
+          from: t.arg.string({ required: true, description: USAGE_RANGE.from }),
+          to: t.arg.string({ required: true, description: USAGE_RANGE.to }),
+          bucket: t.arg({ type: types.usageBucket, required: true, description: USAGE_RANGE.bucket }),
+        },
+        resolve: async (_, { appId, ...query }, context) =>
+          usageSeries(await inApp(appCall(context, appId)), query),
       }),
       ledger: t.field({
         type: own.ledgerPage,

@@ -40,7 +40,7 @@ const USUAL = 100
 export async function events(call: Call, query: EventQuery): Promise<EventPage> {
   const size = query.first ?? USUAL
   if (size < 1 || size > MAX_EVENTS) throw badUserInput(`first must be from 1 to ${MAX_EVENTS}`, 'first')
-  const types = checkTypes(query.types)
+  const types = checkEventTypes(query.types)
   const { pool } = call.service
   await momentOf(call)
   // First, so that the next statement sees everything up to the end of the log.
@@ -79,7 +79,8 @@ function startOf(cursor: string | null | undefined, { last, firstDay }: LogEnds)
   return after
 }
 
-function checkTypes(types: readonly string[] | null | undefined): EventType[] | null {
+/** Null: all types. */
+export function checkEventTypes(types: readonly string[] | null | undefined): EventType[] | null {
   if (types === null || types === undefined || types.length === 0) return null
   const unknown = types.find((type) => !(EVENT_TYPES as readonly string[]).includes(type))
   if (unknown !== undefined)

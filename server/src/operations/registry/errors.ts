@@ -8,6 +8,7 @@ export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly 
   recordUsage: [],
   recordUsages: [],
   showUsage: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+  usageSeries: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
 
   feature: ['FEATURE_NOT_FOUND'],
   features: [],

@@ -4,7 +4,7 @@ import { billingEvents, billingMutations, billingQueries } from './billing.ts'
 import { catalogueMutations, catalogueQueries } from './catalogue.ts'
 import { creditMutations, creditQueries } from './credits.ts'
 import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
-import { eventQueries } from './events.ts'
+import { eventMutations, eventQueries } from './events.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberEvents, memberMutations, memberQueries } from './members.ts'
 import { subscriptionMutations, subscriptionQueries } from './subscriptions.ts'
@@ -33,6 +33,7 @@ const mutations = {
   ...creditMutations,
   ...subscriptionMutations,
   ...billingMutations,
+  ...eventMutations,
   ...webhookMutations,
 }
 

@@ -10,6 +10,7 @@ export const userQueries = {
   explain: { dashboard: true, role: 'VIEWER' },
   grantedFeatures: { dashboard: true, role: 'VIEWER' },
   showUsage: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
+  usageSeries: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   ledger: { dashboard: true, role: 'VIEWER', replica: true },
   overrides: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   featureOverrides: { dashboard: true, role: 'VIEWER', replica: true },

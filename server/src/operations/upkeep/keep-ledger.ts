@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from '../../store/connection/database.ts'
-import { openPartition, preparePartitions } from '../../store/ledger/ledger-partitions.ts'
+import { indexPartitions, openPartition, preparePartitions } from '../../store/ledger/ledger-partitions.ts'
 import type { Service } from '../call/service.ts'
 import { partitionsDue, retireTogether } from './retire-partition.ts'
 
@@ -27,6 +27,7 @@ export async function keepLedger(
   for (const ledger of ledgers) await preparePartitions(ledger)
   const opened = await openPartition(ledgers[0], partitionSeconds)
   if (opened !== null) for (const ledger of ledgers) await preparePartitions(ledger)
+  for (const ledger of ledgers) await indexPartitions(ledger)
   const retired: number[] = []
   if (keptSeconds === null) return { opened, retired }
   const due = await partitionsDue(

@@ -12,7 +12,7 @@ export interface MetricsMessage {
 }
 
 /** Maintenance that runs beside requests. */
-const UPKEEP = ['ledger', 'statistics', 'pruning'] as const
+const UPKEEP = ['ledger', 'statistics', 'pruning', 'usage-hours'] as const
 
 export class Metrics {
   readonly #registry = new Registry()

@@ -6,7 +6,8 @@ import { type HomeDb, rowsOf } from '../connection/places.ts'
 /** The audited properties of a subject, by app and id, as seen in this transaction. */
 const SNAPSHOTS = {
   app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays",
-      access_after_refund as "accessAfterRefund", archived_at as "archivedAt", deleting_since as "deletingSince"
+      access_after_refund as "accessAfterRefund", usage_events as "usageRecorded", event_days as "eventDays",
+      archived_at as "archivedAt", deleting_since as "deletingSince"
     from app where id = $2 and $1 = $1`,
   apiKey: `select id, name, prefix, scope, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
     from api_key where app_id = $1 and id = $2`,

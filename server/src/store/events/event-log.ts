@@ -110,6 +110,15 @@ export async function logEnds(db: HomeDb, id: string): Promise<LogEnds> {
   return rows[0]
 }
 
+/** The last published sequence, of any app. */
+export async function lastSequence(db: HomeDb): Promise<number> {
+  const { rows } = await db.query<{ last: number }>({
+    name: 'event-log-end',
+    text: 'select last from event_position',
+  })
+  return rows[0]?.last ?? 0
+}
+
 /** The filters of a reader; null: any. */
 export interface EventFilter {
   types: readonly string[] | null
@@ -144,4 +153,22 @@ export async function eventsAfter(
     [...values.slice(0, userUid === null ? 2 : 3), most - 1],
   )
   return { rows, lookedTo: ends[0]?.sequence ?? null }
+}
+
+/** A user's events from one sequence to before another, newest first. Null: of all types. */
+export async function newestEventsOfUser(
+  db: HomeDb,
+  appId: string,
+  uid: number,
+  types: readonly string[] | null,
+  { from, before }: { from: number; before: number },
+  limit: number,
+): Promise<EventRow[]> {
+  const { rows } = await db.query<EventRow>(
+    `select id, type, at, user_id as "userId", sequence, data from event_log
+     where app_id = $1 and user_uid = $2 and sequence >= $3 and sequence < $4
+       and ($5::text[] is null or type = any($5)) order by sequence desc limit $6`,
+    [appId, uid, from, before, types, limit],
+  )
+  return rows
 }

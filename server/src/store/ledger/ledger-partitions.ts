@@ -11,6 +11,12 @@ const LAST_BLOCK = 2 ** 13 - 1
 
 export const partitionName = (block: number): string => `usage_ledger_${block}`
 
+/** The block of an entry by its number. */
+export const blockOf = (seq: number): number => Math.floor(seq / BLOCK)
+
+/** The last number of a block. */
+export const lastNumberOf = (block: number): number => (block + 1) * BLOCK - 1
+
 /** The schema of a ledger on another server; null: it is on this one. */
 export async function remoteLedger(db: HomeDb): Promise<string | null> {
   const { rows } = await db.query<{ schema: string }>(
@@ -50,6 +56,37 @@ export async function createPartition(tx: Tx, block: number): Promise<void> {
   await tx.query(
     `alter table usage_ledger attach partition ${name} for values from (${from}) to (${(block + 1) * BLOCK})`,
   )
+  // Not on another server, whose new entries are not looked for.
+  if ((await remoteLedger(tx)) === null) await tx.query(indexBySeq(name))
+}
+
+/** New entries are found by their number. As they are added in its order, an index of a few pages is enough. */
+const indexBySeq = (partition: string, how = ''): string =>
+  `create index ${how} ${partition}_by_seq on ${partition} using brin (seq) with (pages_per_range = 32)`
+
+/** Indexes partitions that were too large to be indexed during a start, without blocking their writers. */
+export async function indexPartitions(pool: Pool): Promise<void> {
+  if ((await remoteLedger(pool)) !== null) return
+  for (const block of await attachedBlocks(pool)) {
+    const name = partitionName(block)
+    const { rows } = await pool.query<{ valid: boolean }>(
+      `select indisvalid as valid from pg_index where indexrelid = to_regclass($1)`,
+      [`${name}_by_seq`],
+    )
+    if (rows[0]?.valid) continue
+    // One that another attempt left unfinished is of no use.
+    if (rows[0]) await pool.query(`drop index concurrently if exists ${name}_by_seq`)
+    await pool.query(indexBySeq(name, 'concurrently if not exists'))
+  }
+}
+
+/** The last number that was given to an entry. */
+export async function lastEntryNumber(db: HomeDb): Promise<number> {
+  const { rows: named } = await db.query<{ sequence: string }>(`select ${SEQUENCE} as sequence`)
+  const { rows } = await db.query<{ last: number }>(
+    `select case when is_called then last_value else last_value - 1 end as last from ${named[0]?.sequence}`,
+  )
+  return rows[0]?.last ?? 0
 }
 
 /** False: another transaction is changing the list of partitions. */

@@ -2,7 +2,7 @@ import type { Pool, Tx } from '../connection/database.ts'
 import { awaitCommits } from '../connection/distributed-commits.ts'
 import type { HomeDb } from '../connection/places.ts'
 import { withoutWaiting } from '../connection/without-waiting.ts'
-import { partitionName } from './ledger-partitions.ts'
+import { lastNumberOf, partitionName } from './ledger-partitions.ts'
 
 // Retiring a partition replaces its entries by their sums in `ledger_base`. The sums are computed beforehand; then one
 // short transaction makes them count and removes the entries. So a counter always equals the sums of retired partitions
@@ -231,6 +231,8 @@ export async function finishRetiring(
       [block, String(entries), filed?.file ?? null, filed?.sha256 ?? null],
     )
     if (rowCount === 0) return
+    if (remote === null)
+      await tx.query(`update usage_rollup set complete_from = now() where seq < $1`, [lastNumberOf(block)])
     await tx.query(`drop table ${partitionName(block)}`)
     outcome = 'retired'
   })

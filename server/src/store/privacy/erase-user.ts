@@ -6,6 +6,7 @@ import { endSpending } from '../credits/spenders.ts'
 import { eraseEvents } from '../events/event-log.ts'
 import { eraseFromOutbox } from '../events/outbox.ts'
 import { hasIdOnly, isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
+import { subtractEntries } from '../usage/usage-hours.ts'
 import type { UserRow } from '../users/users.ts'
 
 // Deletes a user permanently. Usage stays, under a number that no longer identifies anyone: a counter still equals the
@@ -87,6 +88,7 @@ export async function deleteUserRows(db: UserDb, appId: string, uid: number): Pr
   )
   if (invented === 1) {
     await db.places.holdLedger()
+    await subtractEntries(db, appId, [String(uid)])
     for (const table of ['usage_ledger', 'ledger_base', 'usage_counter'])
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }

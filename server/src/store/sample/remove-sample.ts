@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Tx } from '../connection/database.ts'
 import { allRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf } from '../connection/places.ts'
+import { subtractEntries } from '../usage/usage-hours.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
@@ -76,7 +77,10 @@ async function remove(
   try {
     const removal = async (db: HomeDb) => {
       let removed: { id: string; billingId?: string | null }[] = []
-      if (kind === 'user') await db.places.holdLedger()
+      if (kind === 'user') {
+        await db.places.holdLedger()
+        await subtractEntries(db, appId, ids)
+      }
       for (const text of REMOVALS[kind]) removed = (await db.query(text, [appId, ids])).rows
       if (kind === 'user') {
         const before = removed.map(({ id, billingId = null }) => ({ uid: Number(id), billingId }))
