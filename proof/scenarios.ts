@@ -18,6 +18,7 @@ import { patroni } from './scenarios/patroni.ts'
 import { plans } from './scenarios/plans.ts'
 import { races, racesInCells } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
+import { spending } from './scenarios/spending.ts'
 import { storm } from './scenarios/storm.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -31,6 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
   races,
   racesInCells,
   changingLimits,
+  spending,
   plans,
   cutReplies,
   hostile,

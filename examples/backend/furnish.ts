@@ -7,6 +7,14 @@ const PACKAGE = 'example'
 export const SERVICE = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
 const PAGE_ORIGIN = process.env.PAGE_ORIGIN ?? 'http://127.0.0.1:5173'
 
+export function requireKey(): void {
+  if (process.env.TOLLGATE_API_KEY) return
+  console.error(
+    'Set TOLLGATE_API_KEY to an API key of the app "default", and TOLLGATE_URL if the service is not at http://127.0.0.1:4000. The first start of Tollgate prints both; npm start -- --new-key prints another key.',
+  )
+  process.exit(1)
+}
+
 /** Makes what the example needs, and leaves alone what is there: five summaries a month for one user. */
 export async function furnish(): Promise<void> {
   const tollgate = new Tollgate()
@@ -33,6 +41,17 @@ export async function furnish(): Promise<void> {
   const subscriptions = await done(tollgate.subscriptions({ userId: USER }))
   if (!subscriptions.some((live) => live.status === 'ACTIVE' && live.package.id === PACKAGE))
     await done(tollgate.subscribe({ userId: USER, packageIds: [PACKAGE] }))
+}
+
+/** A feature of its own, and 1,000 units of it for the user. */
+export async function furnishTokens(): Promise<void> {
+  const tollgate = new Tollgate()
+  const tokens = { id: 'tokens', name: 'Tokens', type: 'CONSUMABLE', unitLabel: 'token' } as const
+  if (!(await found(tollgate.feature({ id: 'tokens' })))) await done(tollgate.createFeature(tokens))
+  if (!(await found(tollgate.user({ id: USER }))))
+    await done(tollgate.createUser({ id: USER, name: 'Example' }))
+  // Adding it again has no effect.
+  await done(tollgate.addCredit({ id: 'example-tokens', userId: USER, featureId: 'tokens', amount: 1_000 }))
 }
 
 /** Publishing, and allowing a page, are for the dashboard: by its API as the owner, or by hand. */

@@ -2,14 +2,9 @@
 import { serve } from '@hono/node-server'
 import { Tollgate } from '@tollgate/sdk/node'
 import { Hono } from 'hono'
-import { furnish, SERVICE, USER } from './furnish.ts'
+import { furnish, requireKey, SERVICE, USER } from './furnish.ts'
 
-if (!process.env.TOLLGATE_API_KEY) {
-  console.error(
-    'Set TOLLGATE_API_KEY to an API key of the app "default", and TOLLGATE_URL if the service is not at http://127.0.0.1:4000. The first start of Tollgate prints both; npm start -- --new-key prints another key.',
-  )
-  process.exit(1)
-}
+requireKey()
 await furnish().catch((error: Error) => {
   console.error(`The example could not be set up at ${SERVICE}: ${error.message}`)
   process.exit(1)

@@ -4,6 +4,7 @@ import type {
   EventType,
   IfOver,
   PackageStatus,
+  ReservationInput,
   ReservationState,
   UsageBucket,
   WebhookDeliveryState,
@@ -195,9 +196,9 @@ export interface Update<Input> extends ById {
 
 /** Filter for credits. */
 export interface CreditsArguments extends ByUser, Paging {
-  /** Only credits of this feature. */
+  /** Only credits of this feature. @default all */
   featureId?: string | undefined
-  /** Only credits in this state. */
+  /** Only credits in this state. @default all */
   state?: CreditState | undefined
 }
 
@@ -209,17 +210,17 @@ export interface VoidCreditArguments extends ById {
 
 /** Filter for reservations. */
 export interface ReservationsArguments extends ByUser, Paging {
-  /** Only reservations of this feature. */
+  /** Only reservations of this feature. @default all */
   featureId?: string | undefined
-  /** Only reservations in this state. */
+  /** Only reservations in this state. @default all */
   state?: ReservationState | undefined
 }
 
 /** Arguments of `extendReservation`. */
 export interface ExtendReservationArguments extends ById {
-  /** Seconds from now until the new expiry. An earlier expiry than the current one has no effect. */
+  /** Seconds from now until the new expiry. An earlier expiry than the current one has no effect. @default unchanged */
   ttlSeconds?: number | undefined
-  /** Units to add. */
+  /** Units to add. @default none */
   add?: number | undefined
 }
 
@@ -231,4 +232,15 @@ export interface SettleReservationArguments extends ById {
   final?: boolean | undefined
   /** What to do with units beyond the reservation. @default 'RECORD' */
   ifOver?: IfOver | undefined
+}
+
+/** Arguments of `withReservation`: `amount` is the slice that is reserved first, and added whenever it runs out. */
+export interface WithReservationArguments extends ReservationInput {
+  /**
+   * What to do with units that were counted beyond the reservation. RECORD: record them anyway. CAP: record what is left.
+   * @default 'RECORD'
+   */
+  ifOver?: 'RECORD' | 'CAP' | undefined
+  /** Maximum milliseconds to retry each call for while the service is unreachable. @default 30_000 */
+  retryFor?: number | undefined
 }

@@ -18,6 +18,7 @@ export {
   UserNotFoundError,
 } from './errors.ts'
 export type { EventStream } from './event-stream.ts'
+export type { LiveReservation } from './live-reservation.ts'
 export type { CallOptions, MutationOptions, SignalOption, TollgateOptions } from './options.ts'
 export type { CacheOptions, Fallback, FallbackPolicy } from './outage/checks.ts'
 export type { KeyedEvent } from './outage/queue-store.ts'

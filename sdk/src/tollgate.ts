@@ -4,12 +4,14 @@ import type * as A from './call-arguments.ts'
 import { Calls, listOf, newKey, oneOf } from './calls.ts'
 import { type CallError, mayHaveHappened } from './errors.ts'
 import { EventStream } from './event-stream.ts'
+import type { LiveReservation } from './live-reservation.ts'
 import type { CallOptions, MutationOptions, TollgateOptions } from './options.ts'
 import { Checks } from './outage/checks.ts'
 import { Usage } from './outage/usage.ts'
 import { entriesOf, type PageSize } from './pages.ts'
 import { refuseBrowser, settingsOf } from './settings.ts'
 import type * as T from './types.ts'
+import { withReservation } from './with-reservation.ts'
 
 /**
  * Client for an application's backend. Each method takes the arguments of its operation as an object (or the `input`
@@ -410,6 +412,32 @@ export class Tollgate {
   /** Releases a reservation and returns what it holds. */
   releaseReservation(args: A.ById, options?: MutationOptions): Promise<T.Result<T.Reservation>> {
     return this.#changed(this.#calls.call('releaseReservation', args, options))
+  }
+
+  /**
+   * Reserves `amount` units, runs `work` and settles the units that `work` counted with `reservation.add`. The reservation
+   * is extended by as many units whenever it runs out, and does not expire while `work` runs. If `work` throws, what it
+   * had counted is settled, the rest is released, and the error is thrown. Without room, `work` does not run.
+   *
+   * @example
+   * const { data, error } = await tollgate.withReservation(
+   *   { userId: 'ada', featureId: 'tokens', amount: 500, atLeast: 1 },
+   *   async (reservation) => {
+   *     for await (const token of answer()) {
+   *       send(token)
+   *       if (!(await reservation.add(1))) break // no room for another
+   *     }
+   *   },
+   * )
+   * if (data?.reserved === false) refuse(data.reason)
+   */
+  withReservation<Value>(
+    args: A.WithReservationArguments,
+    work: (reservation: LiveReservation) => Value | Promise<Value>,
+    options?: CallOptions,
+  ): Promise<T.Result<T.ReservedWork<Value>>> {
+    const client = { calls: this.#calls, changed: (userId: string) => this.#checks.changed(userId) }
+    return withReservation(client, args, work, options)
   }
 
   /** Records usage: adds `delta`, reverts usage if `delta` is negative, or sets it with `action: 'SET'`. */

@@ -24,8 +24,8 @@ afterAll(async () => {
 })
 
 /** Starts an example by its one command. Resolves with its address once it prints that. */
-async function start(example: string, env: Record<string, string>): Promise<string> {
-  const child = spawn('npm', ['start', '--prefix', join(ROOT, 'examples', example)], {
+async function start(example: string, env: Record<string, string>, script = 'start'): Promise<string> {
+  const child = spawn('npm', ['run', script, '--prefix', join(ROOT, 'examples', example)], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, which npm and what it starts are ended with.
@@ -43,6 +43,22 @@ async function start(example: string, env: Record<string, string>): Promise<stri
     child.stderr?.on('data', take)
     child.once('exit', (code) => reject(new Error(`${example} ended with ${code}: ${output}`)))
   })
+}
+
+/** Reads server-sent tokens, and disconnects in the middle after so many. */
+async function readTokens(url: string, most: number): Promise<number[]> {
+  const leave = new AbortController()
+  const response = await fetch(url, { signal: leave.signal })
+  expect(response.status).toBe(200)
+  let text = ''
+  const ids = () => [...text.matchAll(/^id: (\d+)\ndata: \S+\n\n/gm)].map(([, id]) => Number(id))
+  const decoder = new TextDecoder()
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece, { stream: true })
+    if (ids().length >= most) break
+  }
+  leave.abort()
+  return ids()
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
@@ -114,5 +130,42 @@ describe('the examples', () => {
     ])
     expect((await fetch(`${backend}/api/token`)).status).toBe(200)
     await other.stop()
+  }, 180_000)
+
+  it('the story: a reader leaves in the middle, and exactly the tokens that were sent are recorded', async () => {
+    const output: string[] = []
+    const url = await start(
+      'backend',
+      { PORT: '0', TOLLGATE_URL: server.url, TOLLGATE_API_KEY: API_KEY },
+      'story',
+    )
+    started.at(-1)?.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()))
+    const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
+    const ask = { userId: 'example-user', featureId: 'tokens' }
+    const sent = async (readers: number) => {
+      await expect.poll(() => output.join('').match(/Sent/g)?.length, { timeout: PATIENCE_MS }).toBe(readers)
+      return [...output.join('').matchAll(/^Sent (\d+) tokens, and \1 were settled$/gm)].map(([, n]) =>
+        Number(n),
+      )
+    }
+    const used = async () => (await tollgate.credits(ask)).data?.[0]?.used
+
+    const seen = await readTokens(`${url}/story`, 120)
+    expect(seen).toEqual(seen.map((_, i) => i + 1))
+    const [first = 0] = await sent(1)
+    expect(first).toBeGreaterThanOrEqual(seen.length)
+    expect(await used()).toBe(first)
+
+    // Two at once, of whom one reads to the end of the credit.
+    const [few, all] = await Promise.all([readTokens(`${url}/story`, 10), readTokens(`${url}/story`, 10_000)])
+    const both = await sent(3)
+    expect(both.reduce((sum, one) => sum + one, 0)).toBe(1_000)
+    expect(few.length + all.length).toBeLessThanOrEqual(1_000 - first)
+    expect(both).toContain(all.length)
+    expect(await used()).toBe(1_000)
+    expect((await tollgate.reservations({ ...ask, state: 'HELD' })).data).toEqual([])
+    const refused = await fetch(`${url}/story`)
+    expect(refused.status).toBe(402)
+    expect(await refused.text()).toMatch(/^Limit reached: 0 left/)
   }, 180_000)
 })

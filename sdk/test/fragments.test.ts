@@ -29,6 +29,8 @@ declare function show(...values: unknown[]): void
 declare function respond(text?: string): void
 declare function retryLater(mayHaveArrived: boolean): void
 declare function work(units: number): Promise<number>
+declare function answer(): AsyncIterable<string>
+declare function send(text: string): void
 declare function Upgrade(): import('react').ReactElement
 declare function ExportButton(): import('react').ReactElement
 declare function renderToString(node: import('react').ReactNode): string

@@ -110,3 +110,32 @@ export interface ReservationInput {
   /** Free-form object. @default {} */
   metadata?: Record<string, unknown> | null | undefined
 }
+
+/** Result of `withReservation`. */
+export type ReservedWork<T> = WorkDone<T> | WorkRefused
+
+/** The work ran, and its use was settled. */
+export interface WorkDone<T> {
+  /** Whether the work ran. */
+  reserved: true
+  /** What the work returned. */
+  value: T
+  /** Units counted. `reservation.settled` is the number of units recorded: with CAP it may be lower. */
+  used: number
+  /** What was recorded beyond the reservation, or after its expiry; null for neither. */
+  reason: string | null
+  /** The reservation after its settlement. */
+  reservation: Reservation
+}
+
+/** The work did not run. */
+export interface WorkRefused {
+  /** Whether the work ran. */
+  reserved: false
+  /** Units counted. */
+  used: 0
+  /** Why nothing was reserved. */
+  reason: string
+  /** The reservation, which holds nothing. */
+  reservation: Reservation
+}

@@ -11,6 +11,7 @@ const UNIT_FILES = [
   'sdk/test/pulse.test.ts',
   'sdk/test/queue-alone.test.ts',
   'sdk/test/stale-checks.test.ts',
+  'sdk/test/with-reservation.test.ts',
   'server/test/house/bench.test.ts',
   'server/test/house/deploy.test.ts',
   'server/test/house/docs.test.ts',
