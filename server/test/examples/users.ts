@@ -86,8 +86,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 45,
-    keyed: [51, 1],
+    statements: 46,
+    keyed: [52, 1],
   },
   generateUserToken: {
     after: ['createUser'],

@@ -86,6 +86,7 @@ const CONTENT = [
   'user_import',
   'recent_usage',
   'usage_reservation',
+  'usage_cap',
   'credit',
   'spender',
   'usage_ledger',

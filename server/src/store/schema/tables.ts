@@ -55,6 +55,7 @@ export const TABLES = [
   'usage_counter',
   'usage_ledger',
   'usage_reservation',
+  'usage_cap',
   'user_import',
   'user_import_row',
   'users',
