@@ -157,7 +157,7 @@ describe('gap: the keyboard alone', () => {
     await press(page, help.getByRole('switch', { name: 'Single-key shortcuts' }), 'Space')
     await page.keyboard.press('Escape')
     await help.waitFor({ state: 'detached' })
-    await expect.poll(() => hasFocus(first), 'the focus returns').toBe(true)
+    await expect.poll(() => hasFocus(first), { message: 'the focus returns' }).toBe(true)
     await first.blur()
     await page.keyboard.press('j')
     expect(await hasFocus(first), 'they are off').toBe(false)
