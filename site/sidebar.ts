@@ -34,7 +34,7 @@ export const SIDEBAR: Group[] = [
       { text: 'Make an exception', page: 'guides/exceptions.md' },
       { text: 'Take payments with Stripe', page: 'guides/stripe.md' },
       { text: 'Events and webhooks', page: 'guides/events.md' },
-      { text: 'Credits and reservations', page: 'guides/credits.md' },
+      { text: 'Credits, reservations and caps', page: 'guides/credits.md' },
       { text: 'Go to production', page: 'guides/production.md' },
     ],
   },

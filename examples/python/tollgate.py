@@ -58,6 +58,30 @@ CanUseFeatureDataSummary = TypedDict(
         "reasonCode": "ReasonCode",
     },
 )
+Cap = TypedDict(
+    "Cap",
+    {
+        "entity": "Optional[str]",
+        "featureId": "str",
+        "limit": "float",
+        "period": "ResetPeriod",
+        "reserved": "float",
+        "resetsAt": "Optional[str]",
+        "used": "float",
+        "userId": "str",
+    },
+)
+CapInput = TypedDict(
+    "CapInput",
+    {
+        "entity": "Optional[str]",
+        "featureId": "str",
+        "limit": "int",
+        "period": "ResetPeriod",
+        "userId": "str",
+    },
+    total=False,
+)
 ChangeTime = Literal["BEST", "NOW", "PERIOD_END"]
 Consumption = TypedDict(
     "Consumption",
@@ -106,6 +130,7 @@ CreateUsageEventInput = TypedDict(
     {
         "action": "Optional[UsageAction]",
         "delta": "int",
+        "entities": "Optional[List[str]]",
         "featureId": "str",
         "idempotencyKey": "Optional[str]",
         "userId": "str",
@@ -403,6 +428,7 @@ ReservationInput = TypedDict(
     {
         "amount": "int",
         "atLeast": "Optional[int]",
+        "entities": "Optional[List[str]]",
         "featureId": "str",
         "id": "Optional[str]",
         "metadata": "Optional[Dict[str, Any]]",
@@ -612,12 +638,13 @@ class Tollgate:
         feature_id: str,
         user_id: str,
         delta: Union[int, _Omitted] = OMITTED,
+        entities: Union[Optional[List[str]], _Omitted] = OMITTED,
     ) -> CanUseFeatureData:
         return self._send(
             "POST",
             "/v1/check",
             {},
-            {"delta": delta, "featureId": feature_id, "userId": user_id},
+            {"delta": delta, "entities": entities, "featureId": feature_id, "userId": user_id},
             None,
         )
 
@@ -642,6 +669,7 @@ class Tollgate:
         feature_id: str,
         user_id: str,
         action: Union[Optional[UsageAction], _Omitted] = OMITTED,
+        entities: Union[Optional[List[str]], _Omitted] = OMITTED,
         idempotency_key: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> RecordedUsage:
@@ -649,7 +677,7 @@ class Tollgate:
             "POST",
             "/v1/usage",
             {},
-            {"action": action, "delta": delta, "featureId": feature_id, "idempotencyKey": idempotency_key, "userId": user_id},
+            {"action": action, "delta": delta, "entities": entities, "featureId": feature_id, "idempotencyKey": idempotency_key, "userId": user_id},
             request_key or str(uuid.uuid4()),
         )
 
@@ -1130,6 +1158,58 @@ class Tollgate:
             request_key or str(uuid.uuid4()),
         )
 
+    def caps(
+        self,
+        *,
+        user_id: str,
+        feature_id: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """A user's caps, by feature, entity and period."""
+        return self._send(
+            "GET",
+            "/v1/caps",
+            {"featureId": feature_id, "userId": user_id},
+            None,
+            None,
+        )
+
+    def set_cap(
+        self,
+        *,
+        feature_id: str,
+        limit: int,
+        period: ResetPeriod,
+        user_id: str,
+        entity: Union[Optional[str], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Cap:
+        """Limits the usage of a feature in windows of the UTC calendar: all usage of the user, or that of one entity. Changing the limit of a cap keeps its count."""
+        return self._send(
+            "PUT",
+            "/v1/caps",
+            {},
+            {"entity": entity, "featureId": feature_id, "limit": limit, "period": period, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def remove_cap(
+        self,
+        *,
+        feature_id: str,
+        period: ResetPeriod,
+        user_id: str,
+        entity: Union[str, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> Optional[Cap]:
+        """Removes a cap. Null if there was none."""
+        return self._send(
+            "DELETE",
+            "/v1/caps",
+            {"entity": entity, "featureId": feature_id, "period": period, "userId": user_id},
+            None,
+            request_key or str(uuid.uuid4()),
+        )
+
     def reservations(
         self,
         *,
@@ -1155,6 +1235,7 @@ class Tollgate:
         feature_id: str,
         user_id: str,
         at_least: Union[Optional[int], _Omitted] = OMITTED,
+        entities: Union[Optional[List[str]], _Omitted] = OMITTED,
         id: Union[Optional[str], _Omitted] = OMITTED,
         metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
         ttl_seconds: Union[Optional[int], _Omitted] = OMITTED,
@@ -1165,7 +1246,7 @@ class Tollgate:
             "POST",
             "/v1/reservations",
             {},
-            {"amount": amount, "atLeast": at_least, "featureId": feature_id, "id": id, "metadata": metadata, "ttlSeconds": ttl_seconds, "userId": user_id},
+            {"amount": amount, "atLeast": at_least, "entities": entities, "featureId": feature_id, "id": id, "metadata": metadata, "ttlSeconds": ttl_seconds, "userId": user_id},
             request_key or str(uuid.uuid4()),
         )
 

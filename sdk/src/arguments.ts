@@ -9,6 +9,7 @@ export const REQUIRED_FIELDS: Record<string, string> = {
   CreatePackageInput: '$id: String! $name: String!',
   CreateUserInput: '$id: String!',
   CreditInput: '$userId: String! $featureId: String! $amount: SafeInt!',
+  CapInput: '$userId: String! $featureId: String! $limit: SafeInt! $period: ResetPeriod!',
   ReservationInput: '$userId: String! $featureId: String! $amount: SafeInt!',
   OverrideInput: '$userId: String! $featureId: String! $mode: OverrideMode!',
   CreateWebhookEndpointInput: '$url: String!',

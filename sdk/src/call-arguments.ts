@@ -6,6 +6,7 @@ import type {
   PackageStatus,
   ReservationInput,
   ReservationState,
+  ResetPeriod,
   UsageBucket,
   WebhookDeliveryState,
 } from './types.ts'
@@ -206,6 +207,20 @@ export interface CreditsArguments extends ByUser, Paging {
 export interface VoidCreditArguments extends ById {
   /** Internal note. @default unchanged */
   reason?: string | undefined
+}
+
+/** Filter for caps. */
+export interface CapsArguments extends ByUser {
+  /** Only caps of this feature. */
+  featureId?: string | undefined
+}
+
+/** Arguments of `removeCap`. */
+export interface RemoveCapArguments extends ByUserAndFeature {
+  /** Entity of the cap. @default the cap of all usage of the user */
+  entity?: string | undefined
+  /** Length of its windows. */
+  period: ResetPeriod
 }
 
 /** Filter for reservations. */

@@ -1,4 +1,5 @@
 import {
+  CAP,
   CHECK,
   CONSUMPTION,
   CREDIT,
@@ -74,6 +75,13 @@ export const DOCUMENTS = {
   addCredit: `mutation addCredit($input: CreditInput!) { addCredit(input: $input) { ${CREDIT} } }`,
   voidCredit: `mutation voidCredit($id: String!, $reason: String) {
     voidCredit(id: $id, reason: $reason) { ${CREDIT} }
+  }`,
+  caps: `query caps($userId: String!, $featureId: String) {
+    caps(userId: $userId, featureId: $featureId) { ${CAP} }
+  }`,
+  setCap: `mutation setCap($input: CapInput!) { setCap(input: $input) { ${CAP} } }`,
+  removeCap: `mutation removeCap($userId: String!, $featureId: String!, $entity: String, $period: ResetPeriod!) {
+    removeCap(userId: $userId, featureId: $featureId, entity: $entity, period: $period) { ${CAP} }
   }`,
   reserveUsage: `mutation reserveUsage($input: ReservationInput!) {
     reserveUsage(input: $input) { ${RESERVATION} }

@@ -8,6 +8,7 @@ export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod 
 export const CREDIT =
   'id userId featureId amount used reserved kind priority effectiveAt expiresAt state reason'
 export const RESERVATION = 'id userId featureId reserved settled state createdAt expiresAt late reason'
+export const CAP = 'userId featureId entity limit period used reserved resetsAt'
 export const MIGRATION =
   'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'
 export const WEBHOOK_ENDPOINT =

@@ -380,6 +380,21 @@ export class Tollgate {
     return this.#changed(this.#calls.call('voidCredit', args, options))
   }
 
+  /** Returns the caps of a user, by feature, entity and period. */
+  caps(args: A.CapsArguments, options?: CallOptions): Promise<T.Result<T.Cap[]>> {
+    return this.#calls.call('caps', args, options)
+  }
+
+  /** Limits the usage of a feature in windows of the UTC calendar. Changing the limit of a cap keeps its count. */
+  setCap(input: T.CapInput, options?: MutationOptions): Promise<T.Result<T.Cap>> {
+    return this.#ofUser(input?.userId, this.#calls.call('setCap', { input }, options))
+  }
+
+  /** Removes a cap; null if there was none. */
+  removeCap(args: A.RemoveCapArguments, options?: MutationOptions): Promise<T.Result<T.Cap | null>> {
+    return this.#ofUser(args?.userId, this.#calls.call('removeCap', args, options))
+  }
+
   /** Returns the reservations of a user, oldest first. */
   reservations(args: A.ReservationsArguments, options?: CallOptions): Promise<T.Result<T.Reservation[]>> {
     return this.#calls.call('reservations', args, options)

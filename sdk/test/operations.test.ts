@@ -110,6 +110,10 @@ const HELD = {
   ...{ id: 'rsv', userId: 'eva', featureId: 'calls', reserved: 5, settled: 0, state: 'HELD' },
   ...{ createdAt: TIME, expiresAt: TIME, late: false, reason: null },
 }
+const CAP = {
+  ...{ userId: 'eva', featureId: 'calls', entity: 'team:7', limit: 90, period: 'DAY' },
+  ...{ used: 0, reserved: 0, resetsAt: TIME },
+}
 const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 
 const subscribed = (userId: string, to: unknown) => ({
@@ -369,6 +373,17 @@ const MUTATIONS: Row[] = [
     'voidCredit',
     (t) => t.voidCredit({ id: 'crd', reason: 'mistake' }),
     { ...CREDIT, state: 'VOIDED', reason: 'mistake' },
+  ],
+  [
+    'setCap',
+    (t) => t.setCap({ userId: 'eva', featureId: 'calls', entity: 'team:7', limit: 90, period: 'DAY' }),
+    CAP,
+  ],
+  ['caps', (t) => t.caps({ userId: 'eva' }), [CAP]],
+  [
+    'removeCap',
+    (t) => t.removeCap({ userId: 'eva', featureId: 'calls', entity: 'team:7', period: 'DAY' }),
+    CAP,
   ],
   ['overrides', (t) => t.overrides({ userId: 'eva' }), [OVERRIDE]],
   ['removeOverride', (t) => t.removeOverride({ userId: 'eva', featureId: 'calls' }), OVERRIDE],

@@ -14,7 +14,7 @@ export const USERS = graphql(`
       total { count more }
       rows {
         id name email billingId createdAt packages { id name isAddon }
-        plan { id status billing { status } nextEvent { kind } }
+        plan { id status replaced billing { status } nextEvent { kind } }
       }
     }
   }

@@ -1,3 +1,5 @@
+import type { ResetPeriod } from './catalogue.ts'
+
 /** Whether a credit was given or paid for. */
 export type CreditKind = 'PROMOTIONAL' | 'PAID'
 
@@ -107,6 +109,8 @@ export interface ReservationInput {
   atLeast?: number | null | undefined
   /** Seconds until the reservation expires, at most 86,400. @default 300 */
   ttlSeconds?: number | null | undefined
+  /** Entities whose caps count the usage, as `type:id`, at most 4. @default none */
+  entities?: string[] | null | undefined
   /** Free-form object. @default {} */
   metadata?: Record<string, unknown> | null | undefined
 }
@@ -138,4 +142,38 @@ export interface WorkRefused {
   reason: string
   /** The reservation, which holds nothing. */
   reservation: Reservation
+}
+
+/** Limit of the usage of a feature in windows of the UTC calendar. */
+export interface Cap {
+  /** ID of the user. */
+  userId: string
+  /** ID of the feature. */
+  featureId: string
+  /** Entity whose usage is limited, as `type:id`; null: all usage of the user. */
+  entity: string | null
+  /** Maximum number of units in a window. */
+  limit: number
+  /** Length of a window. */
+  period: ResetPeriod
+  /** Units used in the current window, since the cap was set. */
+  used: number
+  /** Units held by live reservations. */
+  reserved: number
+  /** Start of the next window (ISO 8601, UTC); null if the count never resets. */
+  resetsAt: string | null
+}
+
+/** Input of `setCap`. */
+export interface CapInput {
+  /** ID of the user. */
+  userId: string
+  /** ID of a consumable feature. */
+  featureId: string
+  /** Entity whose usage is limited, as `type:id`. @default all usage of the user */
+  entity?: string | null | undefined
+  /** Maximum number of units in a window. */
+  limit: number
+  /** Length of a window. */
+  period: ResetPeriod
 }

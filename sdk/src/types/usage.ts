@@ -95,4 +95,6 @@ export interface CreateUsageEventInput {
   action?: UsageAction | undefined
   /** Key that identifies the event. Events with the same key are counted once. @default a new key for each call */
   idempotencyKey?: string | undefined
+  /** Entities whose caps count the usage, as `type:id`, at most 4. @default none */
+  entities?: string[] | undefined
 }

@@ -50,6 +50,10 @@ export const MAX_RESERVATION_SECONDS = 24 * 60 * 60
 export const RESERVATION_KEPT_DAYS = 30
 /** Ended credits that a revert can refill, newest first. */
 export const MAX_REFILLED_CREDITS = 20
+/** Per user, of all features. Every record of a feature reads those of the feature. */
+export const MAX_CAPS = 100
+/** Of a call. Each may have caps, and every reservation stores them. */
+export const MAX_ENTITIES = 4
 /** Per user, in force. Every check of the user reads all of them. */
 export const MAX_OVERRIDES = 100
 export const MAX_ORIGINS = 100

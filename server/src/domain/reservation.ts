@@ -1,3 +1,4 @@
+import { checkedEntities } from './cap.ts'
 import { checkAmount } from './credit.ts'
 import { badUserInput } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
@@ -22,10 +23,12 @@ export interface NewReservation {
   /** null: all of it */
   atLeast: number | null
   ttlSeconds: number
+  entities: readonly string[]
   metadata: JsonObject
 }
 
-export function checkNewReservation({ id, amount, atLeast, ttlSeconds, metadata }: NewReservation): void {
+export function checkNewReservation(asked: NewReservation): void {
+  const { id, amount, atLeast, ttlSeconds, entities, metadata } = asked
   if (id !== null) checkIdentifier('id', id)
   checkAmount('amount', amount)
   if (atLeast !== null) checkAmount('atLeast', atLeast)
@@ -33,6 +36,7 @@ export function checkNewReservation({ id, amount, atLeast, ttlSeconds, metadata 
     throw badUserInput('atLeast must not be greater than amount', 'atLeast')
   }
   checkTtl(ttlSeconds)
+  checkedEntities(entities)
   checkMetadata(metadata)
 }
 
@@ -49,10 +53,16 @@ export const reservationState = (
 ): ReservationState => (state === 'HELD' && expiresAt <= now ? 'EXPIRED' : state)
 
 /** Holds as many units as there are, up to `amount`; null: fewer than `atLeast`. */
-export function reserve(purse: Purse, amount: number, atLeast: number, now: number): HeldPart[] | null {
-  const granted = Math.min(amount, roomOf(purse, now))
-  const taken = granted < atLeast ? null : take(purse, granted, now, 'REFUSE')
-  return taken && held(purse, taken.parts)
+export function reserve(
+  purse: Purse,
+  amount: number,
+  atLeast: number,
+  now: number,
+  entities: readonly string[] = [],
+): HeldPart[] | null {
+  const granted = Math.min(amount, roomOf(purse, now, entities))
+  const taken = granted < atLeast ? null : take(purse, granted, now, 'REFUSE', entities)
+  return taken && held(purse, taken.parts, entities)
 }
 
 /** Adds units to a reservation's parts; null: there are too few. */
@@ -62,7 +72,7 @@ export function extend(
   amount: number,
   now: number,
 ): HeldPart[] | null {
-  const more = reserve(purse, amount, amount, now)
+  const more = reserve(purse, amount, amount, now, entitiesOf(parts))
   if (!more) return null
   const all = parts.map((part) => ({ ...part }))
   for (const part of more) {
@@ -89,10 +99,14 @@ export function settle(
   return { parts: after, settled }
 }
 
-const held = (purse: Purse, parts: readonly Part[]): HeldPart[] =>
+/** The entities that a reservation names. */
+export const entitiesOf = (parts: readonly HeldPart[]): readonly string[] => parts[0]?.entities ?? []
+
+const held = (purse: Purse, parts: readonly Part[], entities: readonly string[]): HeldPart[] =>
   parts.map(({ credit, amount }) => ({
     credit,
     amount,
     period: credit === null ? currentPeriod(purse) : null,
     settled: 0,
+    ...(entities.length > 0 && { entities }),
   }))

@@ -1,9 +1,11 @@
 import type { Access, Consumption } from './access.ts'
+import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
 import { MAX_COUNT } from './limits.ts'
 import {
   creditLeft,
   giveBack,
   isLive,
+  leftInSources,
   type Part,
   type Purse,
   remaining,
@@ -40,23 +42,25 @@ export function applySpending(
   now: number,
 ): RecordedUsage & { purse: Purse; parts: Part[] } {
   const used = usedInPeriod(purse)
+  const { entities = [] } = call
   const change = call.action === 'SET' ? call.delta - used : call.delta
   const taken =
     call.action === 'SET' && call.delta < 0
       ? null
       : change < 0
-        ? giveBack(purse, -change)
-        : take(purse, change, now, call.action === 'SET' ? 'RECORD' : 'REFUSE')
+        ? giveBack(purse, -change, entities)
+        : take(purse, change, now, call.action === 'SET' ? 'RECORD' : 'REFUSE', entities)
   const after = taken?.purse ?? purse
-  const consumption = consumptionFrom(after, now)
+  const consumption = consumptionFrom(after, now, entities)
   if (taken) return { purse: after, parts: taken.parts, recorded: true, reason: null, consumption }
   return { purse, parts: [], recorded: false, reason: refusal(), consumption }
 
   function refusal(): string {
     if (call.action === 'SET' && call.delta < 0) return 'Usage cannot be set below zero.'
     if (change < 0) return `Cannot revert ${-change}: only ${used} used in this period.`
-    if (call.action === 'SET' || change <= roomOf(purse, now)) return `Usage cannot exceed ${MAX_COUNT}.`
-    return `Limit reached: ${figures(purse, now)}; ${change} more requested.`
+    if (call.action === 'SET' || change <= roomOf(purse, now, entities))
+      return `Usage cannot exceed ${MAX_COUNT}.`
+    return `Limit reached: ${shortage(purse, change, now, entities).figures}; ${change} more requested.`
   }
 }
 
@@ -66,12 +70,18 @@ export function decideSpending(
   purse: Purse,
   delta: number,
   now: number,
+  entities: readonly string[] = [],
 ): Access & { sources: Source[]; deniedBy: string | null } {
   const byOverride = entitlement.kind === 'metered' && entitlement.byOverride ? ' (override)' : ''
-  const consumption = consumptionFrom(purse, now)
+  const consumption = consumptionFrom(purse, now, entities)
   const sources = sourcesOf(purse, now)
   const answer = { consumption, sources, deniedBy: null }
-  const left = remaining(purse, now)
+  if (delta > roomOf(purse, now, entities)) {
+    const { figures, by } = shortage(purse, delta, now, entities)
+    const reason = `Limit reached: ${figures}${by === 'PLAN' ? byOverride : ''}; ${delta} more requested.`
+    return { ...answer, access: false, reason, reasonCode: 'LIMIT_EXCEEDED', deniedBy: by }
+  }
+  const left = leftInSources(purse, now)
   if (left === null) {
     return {
       ...answer,
@@ -83,19 +93,29 @@ export function decideSpending(
   const known = `${figures(purse, now)}${byOverride}`
   if (delta <= left)
     return { ...answer, access: true, reason: `Within budget: ${known}.`, reasonCode: 'WITHIN_BUDGET' }
-  if (purse.allowance.overageEnabled) {
-    const reason = `${known}, ${delta} requested; overage is enabled.`
-    return { ...answer, access: true, reason, reasonCode: 'OVERAGE' }
-  }
-  const reason = `Limit reached: ${known}; ${delta} more requested.`
-  return { ...answer, access: false, reason, reasonCode: 'LIMIT_EXCEEDED', deniedBy: 'PLAN' }
+  const reason = `${known}, ${delta} requested; overage is enabled.`
+  return { ...answer, access: true, reason, reasonCode: 'OVERAGE' }
+}
+
+/** The limit that leaves no room for `amount`: that of all sources, or else the tightest cap. */
+export function shortage(
+  purse: Purse,
+  amount: number,
+  now: number,
+  entities: readonly string[],
+): { by: string; figures: string } {
+  const cap = tightestCap(purse.caps, entities)
+  const left = purse.allowance.overageEnabled ? null : leftInSources(purse, now)
+  return cap && capLeft(cap) < amount && (left === null || amount <= left)
+    ? { by: capName(cap), figures: capFigures(cap) }
+    : { by: 'PLAN', figures: figures(purse, now) }
 }
 
 /** Budget and `used` are the plan's. */
-export function consumptionFrom(purse: Purse, now: number): Consumption {
+export function consumptionFrom(purse: Purse, now: number, entities: readonly string[] = []): Consumption {
   const { budget, overageEnabled } = purse.allowance
   const reserved = purse.planReserved + sum(purse.credits.map((credit) => credit.reserved))
-  return { budget, used: purse.used, overageEnabled, reserved, remaining: remaining(purse, now) }
+  return { budget, used: purse.used, overageEnabled, reserved, remaining: remaining(purse, now, entities) }
 }
 
 function figures(purse: Purse, now: number): string {

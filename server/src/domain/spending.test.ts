@@ -3,8 +3,9 @@
  * history itself: for every step it goes through all earlier ones, one unit at a time.
  */
 import { describe, expect, it } from 'vitest'
+import { type CountedCap, countInCaps } from './cap.ts'
 import type { CreditKind } from './credit.ts'
-import { extend, reserve, settle } from './reservation.ts'
+import { entitiesOf, extend, reserve, settle } from './reservation.ts'
 import {
   currentPeriod,
   giveBack,
@@ -24,7 +25,9 @@ import {
 } from './spending.ts'
 import { applySpending, consumptionFrom, decideSpending, payOwed } from './spending-calls.ts'
 
-const PERIOD = 100
+const MINUTE = 60_000
+const PERIOD = 100 * MINUTE
+const ENTITIES = ['team:1', 'team:2', 'agent:1', 'agent:2']
 
 interface NewCredit {
   id: string
@@ -38,14 +41,17 @@ interface NewCredit {
 type Step = { at: number } & (
   | { do: 'add'; credit: NewCredit }
   | { do: 'void'; id: string }
-  | { do: 'record'; delta: number }
+  | { do: 'record'; delta: number; entities: string[] }
   | { do: 'set'; to: number }
-  | { do: 'reserve'; id: string; amount: number; atLeast: number; expiresAt: number }
+  | { do: 'reserve'; id: string; amount: number; atLeast: number; expiresAt: number; entities: string[] }
   | { do: 'extend'; id: string; amount: number }
   | { do: 'settle'; id: string; amount: number; final: boolean; ifOver: 'RECORD' | 'CAP' | 'REJECT' }
   | { do: 'release'; id: string }
   | { do: 'plan'; budget: number | null; overage: boolean }
+  /** null: removed */
+  | { do: 'cap'; entity: string | null; period: CapPeriod; limit: number | null }
 )
+type CapPeriod = 'HOUR' | 'DAY' | 'NEVER'
 
 /** A reproducible sequence of numbers from 0 to 1. */
 function random(seed: number): () => number {
@@ -66,6 +72,13 @@ function historyOf(seed: number): Step[] {
   let at = 0
   for (let i = 0; i < 18; i++) {
     at += next() < 0.5 ? 0 : upTo(30)
+    if (next() < 0.15) {
+      const entity = one([null, null, ...ENTITIES])
+      const limit = one([null, 0, 4 + upTo(20), 4 + upTo(20)])
+      steps.push({ at, do: 'cap', entity, period: one(['HOUR', 'DAY', 'NEVER'] as const), limit })
+      continue
+    }
+    const entities = ENTITIES.filter(() => next() < 0.4)
     const roll = next()
     const id = String(upTo(4))
     if (roll < 0.22) {
@@ -76,7 +89,7 @@ function historyOf(seed: number): Step[] {
       }
       steps.push({ at, do: 'add', credit })
     } else if (roll < 0.26) steps.push({ at, do: 'void', id: `c${upTo(i)}` })
-    else if (roll < 0.5) steps.push({ at, do: 'record', delta: one([1, 2, 5, 9, 15, -1, -3, -7]) })
+    else if (roll < 0.5) steps.push({ at, do: 'record', delta: one([1, 2, 5, 9, 15, -1, -3, -7]), entities })
     else if (roll < 0.55) steps.push({ at, do: 'set', to: upTo(25) })
     else if (roll < 0.7) {
       const amount = 1 + upTo(12)
@@ -87,6 +100,7 @@ function historyOf(seed: number): Step[] {
         amount,
         atLeast: 1 + upTo(amount - 1),
         expiresAt: at + 1 + upTo(80),
+        entities,
       })
     } else if (roll < 0.75) steps.push({ at, do: 'extend', id, amount: 1 + upTo(5) })
     else if (roll < 0.9) {
@@ -95,7 +109,17 @@ function historyOf(seed: number): Step[] {
     } else if (roll < 0.95) steps.push({ at, do: 'release', id })
     else steps.push({ at, do: 'plan', budget: one([null, 0, upTo(20)]), overage: next() < 0.2 })
   }
-  return steps
+  return steps.map(inMinutes)
+}
+
+function inMinutes(step: Step): Step {
+  const later = (time: number) => time * MINUTE
+  const at = later(step.at)
+  if (step.do === 'reserve') return { ...step, at, expiresAt: later(step.expiresAt) }
+  if (step.do !== 'add') return { ...step, at }
+  const { effectiveAt, expiresAt } = step.credit
+  const ends = expiresAt === null ? null : later(expiresAt)
+  return { ...step, at, credit: { ...step.credit, effectiveAt: later(effectiveAt), expiresAt: ends } }
 }
 
 const startOf = (at: number) => Math.floor(at / PERIOD) * PERIOD
@@ -114,6 +138,7 @@ function byRule(steps: readonly Step[]): Outcome {
   const credits = new Map<string, HeldCredit>()
   const reservations = new Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>()
   let plan: { budget: number | null; overage: boolean } = { budget: 0, overage: false }
+  const caps = new Map<string, CountedCap>()
   let owed: Spending['owed'] = null
   for (const step of steps) {
     const { at } = step
@@ -127,19 +152,28 @@ function byRule(steps: readonly Step[]): Outcome {
         key !== id && state === 'HELD' && at < expiresAt ? parts : [],
       )
     const purse = (held: HeldPart[] = heldWithout(null)) =>
-      purseOf({ allowance: allowanceNow(), period }, counters[period.start] ?? 0, {
-        owed,
-        credits: [...credits.values()],
-        held,
-      })
+      purseOf(
+        { allowance: allowanceNow(), period },
+        counters[period.start] ?? 0,
+        {
+          ...{ owed, held, credits: [...credits.values()], caps: [...caps.values()] },
+        },
+        at,
+      )
     const keep = (after: Purse) => {
       counters[period.start] = after.used
+      for (const { reserved, ...cap } of after.caps) caps.set(`${cap.period} ${cap.entity}`, cap)
       for (const { reserved, ...credit } of after.credits) credits.set(credit.id, { ...credit, reserved: 0 })
       if (after.owed > 0 || owed?.period === currentPeriod(after))
         owed = { amount: after.owed, period: currentPeriod(after) }
     }
     if (step.do === 'plan') plan = step
-    else if (step.do === 'add') {
+    else if (step.do === 'cap') {
+      const { entity, period, limit } = step
+      const name = `${period} ${entity}`
+      if (limit === null) caps.delete(name)
+      else caps.set(name, { ...(caps.get(name) ?? { windowStart: 0, used: 0 }), entity, period, limit })
+    } else if (step.do === 'add') {
       const { credit } = step
       credits.set(credit.id, {
         ...{ ...credit, seq: credits.size, used: 0, voidedAt: null },
@@ -152,12 +186,12 @@ function byRule(steps: readonly Step[]): Outcome {
     } else if (step.do === 'record' || step.do === 'set') {
       const call =
         step.do === 'record'
-          ? { action: 'ADD' as const, delta: step.delta }
+          ? { action: 'ADD' as const, delta: step.delta, entities: step.entities }
           : { action: 'SET' as const, delta: step.to }
       const before = purse()
       const { recorded, parts, purse: after } = applySpending(before, call, at)
       if (step.do === 'record' && step.delta >= 0)
-        expect(decideSpending(METERED, before, step.delta, at).access).toBe(recorded)
+        expect(decideSpending(METERED, before, step.delta, at, step.entities).access).toBe(recorded)
       if (recorded) {
         keep(after)
         expect(parts.reduce((sum, { amount }) => sum + amount, 0)).toBe(
@@ -167,7 +201,7 @@ function byRule(steps: readonly Step[]): Outcome {
       answers.push(recorded)
     } else if (step.do === 'reserve') {
       if (reservations.has(step.id)) continue
-      const parts = reserve(purse(), step.amount, step.atLeast, at)
+      const parts = reserve(purse(), step.amount, step.atLeast, at, step.entities)
       if (parts) reservations.set(step.id, { parts, expiresAt: step.expiresAt, state: 'HELD' })
       answers.push(parts ? heldOf(parts) : 0)
     } else {
@@ -185,10 +219,12 @@ function byRule(steps: readonly Step[]): Outcome {
         const current = done.settled.filter(
           ({ credit, period }) => credit !== null || period === currentPeriod(before),
         )
-        const burnt = spent(before, current)
         const over = step.amount - done.settled.reduce((sum, { amount }) => sum + amount, 0)
-        const most = step.ifOver === 'CAP' ? Math.min(over, roomOf(burnt, at)) : over
-        const taken = take(burnt, most, at, step.ifOver === 'RECORD' ? 'RECORD' : 'REFUSE')
+        const entities = entitiesOf(found.parts)
+        const counted = countInCaps(before.caps, entities, step.amount - over)
+        const burnt = { ...spent(before, current), caps: counted }
+        const most = step.ifOver === 'CAP' ? Math.min(over, roomOf(burnt, at, entities)) : over
+        const taken = take(burnt, most, at, step.ifOver === 'RECORD' ? 'RECORD' : 'REFUSE', entities)
         answers.push(taken ? step.amount - over + most : 'rejected')
         if (!taken) continue
         keep(taken.purse)
@@ -209,6 +245,7 @@ function byRule(steps: readonly Step[]): Outcome {
       )
     const { reserved } = consumptionFrom(after, at)
     answers.push([remaining(after, at), reserved, sourcesOf(after, at).map(({ id }) => id)])
+    answers.push(after.caps.map(({ period, entity, used, reserved }) => [period, entity, used, reserved]))
   }
   return {
     answers,
@@ -247,7 +284,10 @@ function byReplay(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
   const units: Unit[] = []
   const credits: (NewCredit & { voidedAt: number | null })[] = []
-  const reservations = new Map<string, { expiresAt: number; open: boolean }>()
+  const reservations = new Map<string, { expiresAt: number; open: boolean; entities: string[] }>()
+  /** each as if all of history were read again */
+  const caps: { entity: string | null; period: CapPeriod; limit: number; since: number }[] = []
+  const recorded: { at: number; units: number; entities: string[] }[] = []
   let plan: { budget: number | null; overage: boolean } = { budget: 0, overage: false }
   for (const step of steps) {
     const { at } = step
@@ -267,7 +307,7 @@ function byReplay(steps: readonly Step[]): Outcome {
         { id: null as string | null, key: [50, now + PERIOD, 1, now, -1] },
         ...credits.map((c, i) => ({
           id: c.id as string | null,
-          key: [c.priority, c.expiresAt ?? 1e9, c.kind === 'PAID' ? 2 : 0, c.effectiveAt, i],
+          key: [c.priority, c.expiresAt ?? 1e15, c.kind === 'PAID' ? 2 : 0, c.effectiveAt, i],
         })),
       ]
       return all
@@ -282,8 +322,39 @@ function byReplay(steps: readonly Step[]): Outcome {
       const credit = credits.find((one) => one.id === id)
       return credit !== undefined && isLive(credit) && creditTaken(id) < credit.amount
     }
+    const applies = (cap: { entity: string | null }, entities: string[]) =>
+      cap.entity === null || entities.includes(cap.entity)
+    const windowOf = (period: CapPeriod, time: number) =>
+      new Date(time).toISOString().slice(0, { HOUR: 13, DAY: 10, NEVER: 0 }[period])
+    const usedOf = (cap: (typeof caps)[number]) =>
+      recorded
+        .slice(cap.since)
+        .filter(
+          (one) => applies(cap, one.entities) && windowOf(cap.period, one.at) === windowOf(cap.period, at),
+        )
+        .reduce((used, one) => Math.max(0, used + one.units), 0)
+    const reservedOf = (cap: (typeof caps)[number]) =>
+      units.filter(
+        ({ state }) =>
+          typeof state !== 'string' &&
+          holds(state.reservation) &&
+          applies(cap, reservations.get(state.reservation)?.entities ?? []),
+      ).length
+    const capRoom = (entities: string[]) =>
+      Math.min(
+        Number.POSITIVE_INFINITY,
+        ...caps
+          .filter((cap) => applies(cap, entities))
+          .map((cap) => Math.max(0, cap.limit - usedOf(cap) - reservedOf(cap))),
+      )
     /** Takes units one by one; false: some are missing. */
-    const takeUnits = (amount: number, state: Unit['state'], beyond: boolean): boolean => {
+    const takeUnits = (
+      amount: number,
+      state: Unit['state'],
+      beyond: boolean,
+      entities: string[],
+    ): boolean => {
+      if (!beyond && amount > capRoom(entities)) return false
       const before = units.length
       for (let n = 0; n < amount; n++) {
         const source = ordered().find(hasRoom)
@@ -326,16 +397,28 @@ function byReplay(steps: readonly Step[]): Outcome {
       }
       return true
     }
-    const roomNow = () => {
-      if (plan.overage || plan.budget === null) return Number.POSITIVE_INFINITY
+    const roomNow = (entities: string[]) => {
+      if (plan.overage || plan.budget === null) return capRoom(entities)
       const before = units.length
       let room = 0
-      while (takeUnits(1, 'used', false)) room++
+      while (room < capRoom(entities) && takeUnits(1, 'used', false, [])) room++
       units.length = before
       return room
     }
+    /** Recorded usage, as caps see it. */
+    const record = (done: boolean, amount: number, entities: string[]) => {
+      if (done) recorded.push({ at, units: amount, entities })
+      answers.push(done)
+    }
     if (step.do === 'plan') plan = step
-    else if (step.do === 'add') {
+    else if (step.do === 'cap') {
+      const { entity, period, limit } = step
+      const place = caps.findIndex((cap) => cap.entity === entity && cap.period === period)
+      const found = caps[place]
+      if (limit === null) place >= 0 && caps.splice(place, 1)
+      else if (found) found.limit = limit
+      else caps.push({ entity, period, limit, since: recorded.length })
+    } else if (step.do === 'add') {
       const credit = { ...step.credit, voidedAt: null }
       credits.push(credit)
       for (const unit of units.filter(({ state, period }) => state === 'owed' && period === now)) {
@@ -347,22 +430,28 @@ function byReplay(steps: readonly Step[]): Outcome {
       const credit = credits.find(({ id }) => id === step.id)
       if (credit && credit.voidedAt === null) credit.voidedAt = at
     } else if (step.do === 'record')
-      answers.push(step.delta < 0 ? returnUnits(-step.delta) : takeUnits(step.delta, 'used', false))
+      record(
+        step.delta < 0 ? returnUnits(-step.delta) : takeUnits(step.delta, 'used', false, step.entities),
+        step.delta,
+        step.entities,
+      )
     else if (step.do === 'set') {
       const change = step.to - usedNow().length
-      answers.push(change < 0 ? returnUnits(-change) : takeUnits(change, 'used', true))
+      record(change < 0 ? returnUnits(-change) : takeUnits(change, 'used', true, []), change, [])
     } else if (step.do === 'reserve') {
       if (reservations.has(step.id)) continue
-      const granted = Math.min(step.amount, roomNow())
-      reservations.set(step.id, { expiresAt: step.expiresAt, open: true })
+      const { entities } = step
+      const granted = Math.min(step.amount, roomNow(entities))
+      reservations.set(step.id, { expiresAt: step.expiresAt, open: true, entities })
       if (granted < step.atLeast) reservations.delete(step.id)
-      else takeUnits(granted, { reservation: step.id }, false)
+      else takeUnits(granted, { reservation: step.id }, false, entities)
       answers.push(granted < step.atLeast ? 0 : granted)
     } else {
       const found = reservations.get(step.id)
       if (!found?.open) continue
       const live = at < found.expiresAt
-      if (step.do === 'extend') answers.push(live && takeUnits(step.amount, { reservation: step.id }, false))
+      if (step.do === 'extend')
+        answers.push(live && takeUnits(step.amount, { reservation: step.id }, false, found.entities))
       else if (step.do === 'release') {
         if (live) found.open = false
       } else {
@@ -378,10 +467,15 @@ function byReplay(steps: readonly Step[]): Outcome {
           if (unit.source !== null) unit.period = now
         }
         if (step.final) found.open = false
+        const { entities } = found
+        recorded.push({ at, units: settling.length, entities })
         const over = step.amount - settling.length
-        const most = step.ifOver === 'CAP' ? Math.min(over, roomNow()) : over
-        if (takeUnits(most, 'used', step.ifOver === 'RECORD')) answers.push(settling.length + most)
-        else {
+        const most = step.ifOver === 'CAP' ? Math.min(over, roomNow(entities)) : over
+        if (takeUnits(most, 'used', step.ifOver === 'RECORD', entities)) {
+          answers.push(settling.length + most)
+          recorded.push({ at, units: most, entities })
+        } else {
+          recorded.pop()
           units.splice(0, units.length, ...before)
           found.open = wasOpen
           answers.push('rejected')
@@ -390,16 +484,20 @@ function byReplay(steps: readonly Step[]): Outcome {
       }
     }
     const left = () => {
-      if (plan.budget === null) return null
+      if (plan.budget === null) return capRoom([]) < Number.POSITIVE_INFINITY ? capRoom([]) : null
       const ofPlan = Math.max(0, plan.budget - planTaken())
       const ofCredits = credits.filter(isLive).map(({ id, amount }) => Math.max(0, amount - creditTaken(id)))
-      return ofCredits.reduce((sum, one) => sum + one, ofPlan)
+      return Math.min(
+        ofCredits.reduce((sum, one) => sum + one, ofPlan),
+        capRoom([]),
+      )
     }
     const reserved = units.filter(
       (u) =>
         typeof u.state !== 'string' && holds(u.state.reservation) && (u.source !== null || u.period === now),
     ).length
     answers.push([left(), reserved, ordered().filter(hasRoom)])
+    answers.push(caps.map((cap) => [cap.period, cap.entity, usedOf(cap), reservedOf(cap)]))
   }
   const used = units.filter(({ state }) => typeof state === 'string')
   const counters: Record<number, number> = {}
@@ -414,7 +512,7 @@ function byReplay(steps: readonly Step[]): Outcome {
 }
 
 describe('spending', () => {
-  const histories = Number(process.env.TOLLGATE_SPENDING_HISTORIES ?? 600)
+  const histories = Number(process.env.TOLLGATE_SPENDING_HISTORIES ?? 400)
 
   it(`${histories} histories end as a naive replay of them says`, { timeout: 600_000 }, () => {
     for (let seed = 1; seed <= histories; seed++) {
@@ -439,7 +537,7 @@ describe('spending', () => {
   const purse = (budget: number | null, credits: HeldCredit[], more: Partial<Purse> = {}): Purse => ({
     allowance: { budget, overageEnabled: false, resetPeriod: 'DAY' },
     period: { start: 0, end: PERIOD },
-    ...{ used: 0, owed: 0, planReserved: 0, credits, ...more },
+    ...{ used: 0, owed: 0, planReserved: 0, credits, caps: [], ...more },
   })
   const amounts = (parts: readonly Part[] | undefined) => parts?.map(({ credit, amount }) => [credit, amount])
 

@@ -1,4 +1,5 @@
 import type { Allowance } from './allowance.ts'
+import { type CountedCap, capApplies, capAt, capLeft, countInCaps, type HeldCap, tightestCap } from './cap.ts'
 import { type Credit, creditState, DEFAULT_PRIORITY } from './credit.ts'
 import { MAX_COUNT } from './limits.ts'
 import { FOREVER, type Period, type ResetPeriod } from './period.ts'
@@ -8,7 +9,7 @@ import type { UserEntitlement } from './user-entitlement.ts'
  * Usage of a feature that more than the plan may pay for.
  *
  * A source pays for usage: PLAN, the counter of the current period, and credits. Only PLAN goes into overage. Units that
- * live reservations hold of a source are not available to others.
+ * live reservations hold of a source are not available to others. A cap refuses usage and pays for none of it (cap.ts).
  *
  * Invariants (spending.test.ts):
  * - a decision is made as a whole or not at all, and its parts add up to its amount;
@@ -29,6 +30,7 @@ export interface Purse {
   credits: readonly HeldCredit[]
   /** what live reservations hold of the current period */
   planReserved: number
+  caps: readonly HeldCap[]
 }
 
 /** A credit with what live reservations hold of it. */
@@ -51,6 +53,8 @@ export interface Part {
 export interface HeldPart extends Part {
   period: string | null
   settled: number
+  /** absent: none. Their caps count the units once they are settled. */
+  entities?: readonly string[]
 }
 
 export interface Source {
@@ -69,9 +73,10 @@ export interface Spending {
   credits: readonly Omit<HeldCredit, 'reserved'>[]
   /** of live reservations */
   held: readonly HeldPart[]
+  caps: readonly CountedCap[]
 }
 
-export const NO_SPENDING: Spending = { owed: null, credits: [], held: [] }
+export const NO_SPENDING: Spending = { owed: null, credits: [], held: [], caps: [] }
 
 /** Credits without a plan: usage that they do not pay for is counted here. */
 export const WITHOUT_PLAN: Pick<Purse, 'allowance' | 'period'> = {
@@ -101,7 +106,8 @@ export function spendable(
 export function purseOf(
   { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
   used: number,
-  { owed, credits, held }: Spending,
+  { owed, credits, held, caps }: Spending,
+  now: number,
 ): Purse {
   const current = currentPeriod({ allowance, period })
   const reserved = new Map<string | null, number>()
@@ -116,6 +122,9 @@ export function purseOf(
     owed: owed?.period === current ? owed.amount : 0,
     credits: credits.map((credit) => ({ ...credit, reserved: reserved.get(credit.id) ?? 0 })),
     planReserved: reserved.get(null) ?? 0,
+    caps: caps.map((cap) =>
+      capAt(cap, heldOf(held.filter(({ entities = [] }) => capApplies(cap, entities))), now),
+    ),
   }
 }
 
@@ -141,17 +150,27 @@ export function sourcesOf(purse: Purse, now: number): Source[] {
     }))
 }
 
-/** Units that can be used without overage; null: unlimited. */
-export function remaining(purse: Purse, now: number): number | null {
+/** Units left in all sources; null: unlimited. */
+export function leftInSources(purse: Purse, now: number): number | null {
   const credits = sum(purse.credits.filter((credit) => isLive(credit, now)).map(creditLeft))
   return finite(planLeft(purse) + credits)
 }
 
+/** Units that can be used without overage; null: unlimited. */
+export const remaining = (purse: Purse, now: number, entities: readonly string[] = []): number | null =>
+  finite(Math.min(leftInSources(purse, now) ?? Number.POSITIVE_INFINITY, leftInCaps(purse, entities)))
+
 /** Units that can be used now; Infinity: any number. */
-export const roomOf = (purse: Purse, now: number): number =>
+export const roomOf = (purse: Purse, now: number, entities: readonly string[] = []): number =>
   purse.allowance.overageEnabled
-    ? Number.POSITIVE_INFINITY
-    : (remaining(purse, now) ?? Number.POSITIVE_INFINITY)
+    ? leftInCaps(purse, entities)
+    : (remaining(purse, now, entities) ?? Number.POSITIVE_INFINITY)
+
+/** Infinity: no cap applies. */
+function leftInCaps({ caps }: Purse, entities: readonly string[]): number {
+  const cap = tightestCap(caps, entities)
+  return cap ? capLeft(cap) : Number.POSITIVE_INFINITY
+}
 
 export interface Taken {
   purse: Purse
@@ -159,10 +178,17 @@ export interface Taken {
 }
 
 /**
- * Takes units from the sources in order. REFUSE: null if they have too few. RECORD: the plan's counter takes the rest,
+ * Takes units from the sources in order. REFUSE: null if they, or the caps that apply, have too few. RECORD: the plan's counter takes the rest,
  * which is owed. Null as well if that counter would overflow.
  */
-export function take(purse: Purse, amount: number, now: number, beyond: 'REFUSE' | 'RECORD'): Taken | null {
+export function take(
+  purse: Purse,
+  amount: number,
+  now: number,
+  beyond: 'REFUSE' | 'RECORD',
+  entities: readonly string[] = [],
+): Taken | null {
+  if (beyond === 'REFUSE' && amount > leftInCaps(purse, entities)) return null
   const parts: Part[] = []
   let missing = amount
   for (const { credit, left } of candidates(purse, (one) => isLive(one, now))) {
@@ -174,7 +200,8 @@ export function take(purse: Purse, amount: number, now: number, beyond: 'REFUSE'
   if (missing > 0 && !overageEnabled && beyond === 'REFUSE') return null
   if (missing > 0) addPart(parts, { credit: null, amount: missing })
   const owed = overageEnabled ? 0 : missing
-  const after = spent({ ...purse, owed: purse.owed + owed }, parts)
+  const caps = countInCaps(purse.caps, entities, amount)
+  const after = spent({ ...purse, owed: purse.owed + owed, caps }, parts)
   return after.used > MAX_COUNT ? null : { purse: after, parts }
 }
 
@@ -182,7 +209,7 @@ export function take(purse: Purse, amount: number, now: number, beyond: 'REFUSE'
  * Returns units that were used in this period, in reverse order: first what was used beyond the budget, then the sources.
  * Null: fewer were used.
  */
-export function giveBack(purse: Purse, amount: number): Taken | null {
+export function giveBack(purse: Purse, amount: number, entities: readonly string[] = []): Taken | null {
   if (amount > usedInPeriod(purse)) return null
   const { budget } = purse.allowance
   const within = budget === null ? purse.used : Math.min(purse.used, budget)
@@ -196,7 +223,7 @@ export function giveBack(purse: Purse, amount: number): Taken | null {
   giving(null, purse.used - within)
   for (const { credit } of candidates(purse, ({ voidedAt }) => voidedAt === null).reverse())
     giving(credit?.id ?? null, credit ? takenInPeriod(purse, credit) : within)
-  const after = spent(purse, parts)
+  const after = spent({ ...purse, caps: countInCaps(purse.caps, entities, -amount) }, parts)
   const beyond = budget === null ? 0 : Math.max(0, after.used - budget)
   return { purse: { ...after, owed: Math.min(purse.owed, beyond) }, parts }
 }

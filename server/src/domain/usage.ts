@@ -9,6 +9,8 @@ export type UsageAction = (typeof USAGE_ACTIONS)[number]
 export interface UsageCall {
   action: UsageAction
   delta: number
+  /** whose caps count the call; absent: none */
+  entities?: readonly string[]
 }
 
 export interface RecordedUsage {

@@ -26,6 +26,7 @@ const MATRIX: Record<string, string[]> = {
   reservations: ANY,
 
   events: READING,
+  caps: READING,
   credits: READING,
   exportUser: READING,
   feature: READING,
@@ -78,6 +79,8 @@ const MATRIX: Record<string, string[]> = {
   updateWebhookEndpoint: EVERYTHING,
   webhookDeliveries: EVERYTHING,
   webhookEndpoints: EVERYTHING,
+  setCap: EVERYTHING,
+  removeCap: EVERYTHING,
   voidCredit: EVERYTHING,
 }
 

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
 import {
+  MAX_CAPS,
   MAX_CREDIT_PRIORITY,
   MAX_CREDITS,
+  MAX_ENTITIES,
   MAX_REFILLED_CREDITS,
   MAX_RESERVATION_SECONDS,
   MAX_RESERVATIONS,
@@ -30,6 +32,23 @@ async function withCredits({ admin, fresh, databaseUrl }: World, count: number, 
     [featureId, count, used],
   )
   return { userId, featureId }
+}
+
+const SET_CAP = 'mutation ($input: CapInput!) { setCap(input: $input) { used } }'
+
+/** Sets the last of so many caps of a user. */
+async function capAmong(world: World, count: number) {
+  const { admin, databaseUrl } = world
+  const input = { ...(await withCredits(world, 0, 0)), limit: 1, period: 'DAY' }
+  await admin.data(SET_CAP, { input })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
+     select app_id, user_uid, feature_id, 'team:' || n, period, "limit", window_start
+     from usage_cap, generate_series(1, $2::int) n where feature_id = $1`,
+    [input.featureId, count - 2],
+  )
+  return admin.ask(SET_CAP, { input: { ...input, period: 'HOUR' } })
 }
 
 async function reserveAmong(world: World, count: number) {
@@ -118,6 +137,26 @@ export const creditBounds: Bound[] = [
       })
     },
   },
+  valueBound(
+    'MAX_CAPS',
+    'caps of one user',
+    { within: MAX_CAPS, beyond: MAX_CAPS + 1 },
+    capAmong,
+    /A user can have at most 100 caps/,
+  ),
+  valueBound(
+    'MAX_ENTITIES',
+    'entities of a call',
+    { within: MAX_ENTITIES, beyond: MAX_ENTITIES + 1 },
+    ({ admin }, count) =>
+      admin.ask(
+        'query ($entities: [String!]) { canUseFeature(userId: "x", featureId: "x", entities: $entities) { access } }',
+        {
+          entities: Array.from({ length: count }, (_, i) => `team:${i}`),
+        },
+      ),
+    /entities must contain at most 4 entities/,
+  ),
   {
     limit: 'RESERVATION_KEPT_DAYS',
     what: 'days that an expired reservation is kept',

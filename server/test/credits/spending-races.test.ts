@@ -56,6 +56,20 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
     expect(await figures(userId)).toEqual({ used: 0, reserved: 450, remaining: 50 })
   })
 
+  it('of 20 records of 75 by a team with a cap of 500, exactly 6 are recorded', async () => {
+    const userId = await subscriber('capped')
+    await servers.admin(0).call('addCredit { id }', { input: { userId, featureId: 'call', amount: 5_000 } })
+    const cap = { userId, featureId: 'call', entity: 'team:7', limit: 500, period: 'YEAR' }
+    await servers.admin(0).call('setCap { limit }', { input: cap })
+    const input = { userId, featureId: 'call', delta: 75, entities: ['team:7', 'agent:1'] }
+    const made = await Promise.all(times(20, (i) => servers.admin(i).call(RECORD, { input })))
+    expect(made.filter(({ recorded }) => recorded)).toHaveLength(6)
+    expect(await servers.admin(1).call('caps { used reserved }', { userId })).toEqual([
+      { used: 450, reserved: 0 },
+    ])
+    expect(await unbalanced()).toEqual([])
+  })
+
   it('the first reservation is not overtaken by records decided before it', async () => {
     const users = await Promise.all(times(6, (i) => subscriber(`first-${processes}-${i}`)))
     for (const userId of users) {

@@ -4,6 +4,7 @@ import type { MutationExamples, QueryExamples } from './example.ts'
 export const creditQueries = {
   credits: { args: () => ({ userId: 'ann' }), statements: 4 },
   reservations: { args: () => ({ userId: 'ann' }), statements: 3 },
+  caps: { args: () => ({ userId: 'ann' }), statements: 4 },
 } satisfies Partial<QueryExamples>
 
 const figures = (userId: string) =>
@@ -55,6 +56,46 @@ export const creditMutations = {
     },
     statements: 13,
     keyed: [18, 5],
+  },
+  setCap: {
+    after: ['subscribe'],
+    args: ({ user }) => ({
+      input: { userId: user, featureId: 'storage', entity: 'team:7', limit: 40, period: 'DAY' },
+    }),
+    audit: {
+      sentence: 'set a cap for the user Eve',
+      subjectKind: 'caps',
+      before: { caps: [] },
+      after: { caps: [{ featureId: 'storage', entity: 'team:7', period: 'DAY', limit: 40 }] },
+    },
+    repeated: {
+      answered: ['"limit":40', '"period":"DAY"'],
+      meanwhile: ({ user }) =>
+        `setCap(input: { userId: "${user}", featureId: "storage", entity: "team:7", limit: 41, period: DAY }) { limit }`,
+      effect: ({ user }) => `caps(userId: "${user}") { entity limit }`,
+      once: { caps: [{ entity: 'team:7', limit: 41 }] },
+    },
+    statements: 15,
+    keyed: [20, 5],
+  },
+  removeCap: {
+    after: ['setCap'],
+    args: ({ user }) => ({ userId: user, featureId: 'storage', entity: 'team:7', period: 'DAY' }),
+    audit: {
+      sentence: 'removed a cap of the user Eve',
+      subjectKind: 'caps',
+      before: { caps: [{ featureId: 'storage', entity: 'team:7' }] },
+      after: { caps: [] },
+    },
+    repeated: {
+      answered: ['"limit":40'],
+      meanwhile: ({ user }) =>
+        `setCap(input: { userId: "${user}", featureId: "storage", entity: "team:7", limit: 41, period: DAY }) { limit }`,
+      effect: ({ user }) => `caps(userId: "${user}") { entity limit }`,
+      once: { caps: [{ entity: 'team:7', limit: 41 }] },
+    },
+    statements: 10,
+    keyed: [15, 5],
   },
   reserveUsage: {
     after: ['subscribe'],

@@ -84,6 +84,7 @@ export async function furnishWorld(
       setOverride(input: { userId: "ann", featureId: "calls", mode: ADD, limit: 5, reason: "${text}" }) { mode }
       addCredit(input: { id: "${appId}-ann", userId: "ann", featureId: "storage", amount: 9, reason: "${text}" }) { id }
       reserveUsage(input: { id: "${appId}-held", userId: "ann", featureId: "storage", amount: 2 }) { id }
+      setCap(input: { userId: "ann", featureId: "storage", entity: "team:${appId}", limit: 90, period: YEAR }) { limit }
       another: setOverride(input: { userId: "bob", featureId: "seats", mode: DENY, reason: "${text}" }) { mode }
     }`,
     { packageIds: ['plan', ...named('a', count)] },

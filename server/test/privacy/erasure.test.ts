@@ -48,6 +48,7 @@ const PERSONAL = [
   'sandbox_event',
   'sandbox_invoice',
   'sandbox_subscription',
+  'usage_cap',
   'usage_reservation',
   'user_import_row',
   'users',
@@ -167,6 +168,9 @@ async function leaveTraces(): Promise<string> {
 
   await keyed('credit').call('addCredit', {
     input: { userId: id, featureId: 'call', amount: 3, priority: 90, reason: override },
+  })
+  await keyed('capped').call('setCap', {
+    input: { userId: id, featureId: 'call', entity: `team:${metadata}`, limit: 5, period: 'DAY' },
   })
   await keyed('reserved').call('reserveUsage', {
     input: { userId: id, featureId: 'call', amount: 1, metadata: { note: metadata } },

@@ -376,6 +376,30 @@ const ROWS: Row[] = [
     body: { data: [expect.objectContaining({ id: 'crd', used: 0 })], next: null },
   },
   {
+    operation: 'setCap',
+    request: ['put', '/v1/caps', { userId: 'ann', featureId: 'calls', limit: 500, period: 'YEAR' }],
+    status: 200,
+    body: expect.objectContaining({ entity: null, limit: 500, used: 0, resetsAt: TIME }),
+  },
+  {
+    operation: 'caps',
+    request: ['get', '/v1/caps?userId=ann'],
+    status: 200,
+    body: { data: [expect.objectContaining({ featureId: 'calls', limit: 500, period: 'YEAR' })] },
+  },
+  {
+    operation: 'removeCap',
+    request: ['delete', '/v1/caps?userId=ann&featureId=calls&period=YEAR'],
+    status: 200,
+    body: expect.objectContaining({ limit: 500 }),
+  },
+  {
+    operation: 'removeCap',
+    request: ['delete', '/v1/caps?userId=ann&featureId=calls&entity=team%3A7&period=YEAR'],
+    status: 200,
+    body: null,
+  },
+  {
     operation: 'reserveUsage',
     request: ['post', '/v1/reservations', { id: 'rsv', userId: 'ann', featureId: 'calls', amount: 2 }],
     status: 201,

@@ -53,6 +53,8 @@ insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_leas
     created_at, expires_at)
   values ('${app}', 'reservation', ${uid}, 'calls', 5, 5, 60, '{}', 'HELD',
     '[{"credit":"credit","period":null,"amount":5,"settled":0}]', now(), now() + interval '1 day');
+insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
+  values ('${app}', ${uid}, 'calls', '', 'DAY', 10, now());
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('${app}', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
 insert into billing_template (app_id, id, name) values ('${app}', 'template', 'Template'), ('${app}', 'unsold', 'Unsold');

@@ -44,6 +44,7 @@ const GROWING = [
   'session',
   'spender',
   'subscription',
+  'usage_cap',
   'usage_counter',
   'usage_ledger_0',
   'usage_reservation',

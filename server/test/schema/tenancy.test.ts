@@ -28,6 +28,7 @@ import * as packages from '../../src/store/catalogue/packages.ts'
 import * as references from '../../src/store/catalogue/references.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
+import * as caps from '../../src/store/credits/caps.ts'
 import * as credits from '../../src/store/credits/credits.ts'
 import * as reservations from '../../src/store/credits/reservations.ts'
 import * as spenders from '../../src/store/credits/spenders.ts'
@@ -316,7 +317,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   heldCredits: (db, app) => credits.heldCredits(db, app, ['credit']),
   creditsOfUser: (db, app) =>
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
-  reservedByCredit: async (db, app) => [...(await credits.reservedByCredit(db, app, UID, 0)).keys()],
+  heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
+  capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
+  deleteCap: (db, app) => caps.deleteCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteOldReservations: (db, app) =>
     reservations.deleteOldReservations(db, app, UID, 'calls', Date.UTC(2100, 0)),
   findReservation: (db, app) => reservations.findReservation(db, app, 'reservation'),
@@ -411,6 +414,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
         ['usage', 'ann'],
         ['credit', 'credit'],
         ['reservation', 'reservation'],
+        ['caps', 'ann'],
         ['import', 'import'],
         ['price', 'price_1'],
         ['billingTemplate', 'template'],
@@ -522,7 +526,7 @@ const ONLY_INSERT = [
   'noteBillingIds',
   'addToHistory',
   ...['emit', 'emitUsage', 'insertFanout', 'planEntitlements'],
-  ...['enrolSpender', 'insertCredit', 'insertReservation'],
+  ...['enrolSpender', 'insertCredit', 'insertReservation', 'storeCap'],
   ...[
     'claimKey',
     'insertApiKey',

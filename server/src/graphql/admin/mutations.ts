@@ -9,6 +9,7 @@ import {
 } from '../../operations/catalogue/migrations.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
 import { addCredit } from '../../operations/credits/add-credit.ts'
+import { removeCap, setCap } from '../../operations/credits/caps.ts'
 import { extendReservation } from '../../operations/credits/extend-reservation.ts'
 import { releaseReservation } from '../../operations/credits/release-reservation.ts'
 import { reserveUsage } from '../../operations/credits/reserve-usage.ts'
@@ -26,6 +27,7 @@ import { deleteUser } from '../../operations/users/delete-user.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
 import { updateUser } from '../../operations/users/update-user.ts'
 import type { Builder } from '../types/builder.ts'
+import { REMOVE_CAP, SET_CAP } from '../types/cap-types.ts'
 import { ADD_CREDIT, RELEASE, VOID_CREDIT } from '../types/credit-types.ts'
 import {
   featureChange,
@@ -184,6 +186,26 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { id, reason: t.arg.string() },
           resolve: (_, { id, reason }, context, info) =>
             voidCredit(mutationCall(context, info), id, reason ?? null),
+        }),
+        setCap: t.field({
+          type: types.cap,
+          description: SET_CAP,
+          args: { input: t.arg({ type: inputs.cap, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            setCap(mutationCall(context, info), { ...input, entity: input.entity ?? null }),
+        }),
+        removeCap: t.field({
+          type: types.cap,
+          nullable: true,
+          description: REMOVE_CAP,
+          args: {
+            userId: t.arg.string({ required: true }),
+            featureId: t.arg.string({ required: true }),
+            entity: t.arg.string(),
+            period: t.arg({ type: types.resetPeriod, required: true }),
+          },
+          resolve: (_, { entity = null, ...of }, context, info) =>
+            removeCap(mutationCall(context, info), { ...of, entity }),
         }),
         reserveUsage: t.field({
           type: types.reservation,

@@ -1,6 +1,7 @@
 import { feature, features } from '../../operations/catalogue/features.ts'
 import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
+import { caps } from '../../operations/credits/caps.ts'
 import { credits } from '../../operations/credits/credits.ts'
 import { reservations } from '../../operations/credits/reservations.ts'
 import { events } from '../../operations/events/events.ts'
@@ -13,6 +14,7 @@ import { usageSeries } from '../../operations/usage/usage-series.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
 import { user, users } from '../../operations/users/users.ts'
 import type { Builder } from '../types/builder.ts'
+import { CAP_LIST, ENTITIES } from '../types/cap-types.ts'
 import { CREDIT_LIST, RESERVATION_LIST } from '../types/credit-types.ts'
 import { EVENT_TYPE_NAMES, EVENTS } from '../types/event-types.ts'
 import { USAGE_RANGE, USAGE_SERIES } from '../types/usage-series-types.ts'
@@ -49,9 +51,10 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             featureId: t.arg.string({ required: true }),
             userId: t.arg.string({ required: true }),
             delta: t.arg.int({ defaultValue: 1 }),
+            entities: t.arg.stringList({ description: ENTITIES }),
           },
-          resolve: (_, args, context) =>
-            canUseFeature(queryCall(context), args.userId, args.featureId, args.delta ?? 1),
+          resolve: (_, { userId, featureId, delta, entities }, context) =>
+            canUseFeature(queryCall(context), userId, featureId, delta ?? 1, entities ?? undefined),
         }),
         canUseFeatures: t.field({
           type: [types.canUseFeatureData],
@@ -165,6 +168,12 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           },
           resolve: (_, { userId, featureId = null, state = null, ...page }, context) =>
             credits(queryCall(context), userId, { featureId, state, ...page }),
+        }),
+        caps: t.field({
+          type: [types.cap],
+          description: CAP_LIST,
+          args: { userId: t.arg.string({ required: true }), featureId: t.arg.string() },
+          resolve: (_, { userId, featureId = null }, context) => caps(queryCall(context), userId, featureId),
         }),
         reservations: t.field({
           type: [types.reservation],

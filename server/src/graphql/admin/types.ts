@@ -1,6 +1,7 @@
 import { IF_OVER } from '../../domain/reservation.ts'
 import type { User } from '../../domain/user.ts'
 import type { Builder } from '../types/builder.ts'
+import { defineCapTypes, ENTITIES } from '../types/cap-types.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineChangeTime } from '../types/change-types.ts'
@@ -52,6 +53,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const { resetPeriod, entitlement } = defineEntitlementInput(builder)
   const { override, overrideInput } = defineOverrideTypes(builder, resetPeriod)
   const { creditInput, ...credits } = defineCreditTypes(builder)
+  const { cap, capInput } = defineCapTypes(builder, resetPeriod)
   const ifOver = builder.enumType('IfOver', {
     description:
       'What to do with units beyond the reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing, and keep the reservation.',
@@ -70,6 +72,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
         description: 'Minimum number of units; with fewer, nothing is held. Defaults to `amount`.',
       }),
       ttlSeconds: t.int({ description: 'Seconds until the reservation expires. Defaults to 300.' }),
+      entities: t.stringList({ description: ENTITIES }),
       metadata: t.field({ type: 'JSON' }),
     }),
   })
@@ -88,6 +91,8 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     subscriptionLink,
     override,
     ...credits,
+    cap,
+    resetPeriod,
     ifOver,
     inputs: {
       createUser,
@@ -95,6 +100,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
       createUsageEvent,
       override: overrideInput,
       credit: creditInput,
+      cap: capInput,
       reservation: reservationInput,
       ...defineCatalogueInputs(builder, written, 'CreatePackageFeatureInput'),
     },

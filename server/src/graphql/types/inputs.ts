@@ -125,6 +125,7 @@ export function usageEvent(input: {
   delta: number
   action?: Maybe<UsageAction>
   idempotencyKey?: Maybe<string>
+  entities?: Maybe<string[]>
 }): KeyedUsageEvent {
   return {
     userId: input.userId,
@@ -132,6 +133,7 @@ export function usageEvent(input: {
     delta: input.delta,
     action: input.action ?? 'ADD',
     idempotencyKey: input.idempotencyKey ?? null,
+    ...(input.entities && { entities: input.entities }),
   }
 }
 
@@ -226,6 +228,7 @@ export function newReservation(input: {
   amount: number
   atLeast?: Maybe<number>
   ttlSeconds?: Maybe<number>
+  entities?: Maybe<string[]>
   metadata?: Maybe<JsonObject>
 }): NewReservation & { userId: string } {
   return {
@@ -235,6 +238,7 @@ export function newReservation(input: {
     amount: input.amount,
     atLeast: input.atLeast ?? null,
     ttlSeconds: input.ttlSeconds ?? DEFAULT_RESERVATION_SECONDS,
+    entities: input.entities ?? [],
     metadata: input.metadata ?? {},
   }
 }

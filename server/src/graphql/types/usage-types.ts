@@ -69,7 +69,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       deniedBy: t.string({
         nullable: true,
         description:
-          'Limit that denied the check: `PLAN` if the sources have too few units left. Null if access is granted, or denied for another reason.',
+          'Limit that denied the check: `PLAN` if the sources have too few units left; otherwise a cap with its period and entity, for example `CAP DAY` or `CAP HOUR agent:42`. Null if access is granted, or denied for another reason.',
         resolve: ({ deniedBy, reasonCode }) => deniedBy ?? (reasonCode === 'LIMIT_EXCEEDED' ? 'PLAN' : null),
       }),
     }),

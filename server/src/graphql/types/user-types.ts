@@ -1,6 +1,7 @@
 import { type RecordedUsage, USAGE_ACTIONS } from '../../domain/usage.ts'
 import type { ShowUsage } from '../../operations/usage/show-usage.ts'
 import type { Builder } from './builder.ts'
+import { ENTITIES } from './cap-types.ts'
 import type { defineUsageTypes } from './usage-types.ts'
 
 type Usage<Context extends object> = Pick<
@@ -72,6 +73,7 @@ export function defineUserTypes<Context extends object>(
         idempotencyKey: t.string({
           description: 'Key that identifies the event. Events with the same key are counted once.',
         }),
+        entities: t.stringList({ description: ENTITIES }),
       }),
     }),
   }

@@ -1,7 +1,9 @@
 import { type Credit, type CreditState, creditState } from '../../domain/credit.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
-import { type CreditRow, creditsOfUser, findCredit, reservedByCredit } from '../../store/credits/credits.ts'
+import { heldOf } from '../../domain/spending.ts'
+import { type CreditRow, creditsOfUser, findCredit } from '../../store/credits/credits.ts'
+import { heldOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { checkFirst, type Page, unknownAfter } from '../call/paging.ts'
 import { requireFeature, requireUser } from '../call/require.ts'
@@ -43,6 +45,8 @@ export async function credits(
   const last = after ? (isIdentifier(after) ? await findCredit(pool, appId, after) : null) : undefined
   if (last === null || (last && last.userUid !== uid)) throw unknownAfter()
   const rows = await creditsOfUser(pool, appId, uid, { featureId, state, after: last?.seq ?? 0, limit }, now)
-  const reserved = await reservedByCredit(pool, appId, uid, now)
+  const reserved = new Map<string | null, number>()
+  for (const part of (await heldOfUser(pool, appId, uid, now)).flatMap(({ parts }) => parts))
+    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + heldOf([part]))
   return rows.map((row) => userCredit(row, userId, reserved.get(row.id) ?? 0, now))
 }

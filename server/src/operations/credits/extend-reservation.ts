@@ -1,11 +1,11 @@
 import { checkAmount } from '../../domain/credit.ts'
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
-import { checkTtl, extend, reservationState } from '../../domain/reservation.ts'
-import { roomOf } from '../../domain/spending.ts'
+import { checkTtl, entitiesOf, extend, reservationState } from '../../domain/reservation.ts'
 import { type ReservationRow, updateReservation } from '../../store/credits/reservations.ts'
 import type { Call } from '../call/call.ts'
 import { purseWith, type Spender, writeBurn } from './mutate-spender.ts'
 import { mutateReservation, type UserReservation } from './reservations.ts'
+import { tooFew } from './reserve-usage.ts'
 
 /** Postpones the end of a live reservation, adds units to it, or both. If the units do not fit, nothing is changed. */
 export function extendReservation(
@@ -34,9 +34,6 @@ export function extendReservation(
 /** The parts with further units, or why there are none. */
 async function withMore(spender: Spender, { parts }: ReservationRow, add: number) {
   const purse = await purseWith(spender, spender.spending)
-  const room = purse ? roomOf(purse, spender.now) : 0
-  return (
-    (purse && extend(purse, parts, add, spender.now)) ??
-    `Limit reached: ${room} left in the sources of the feature; ${add} requested.`
-  )
+  if (!purse) return `Limit reached: 0 left in the sources of the feature; ${add} requested.`
+  return extend(purse, parts, add, spender.now) ?? tooFew(purse, add, spender.now, entitiesOf(parts))
 }

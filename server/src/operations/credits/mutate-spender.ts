@@ -21,10 +21,10 @@ import type { EntitlementState } from '../call/hot-paths.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireFeature, withLockedUser } from '../call/require.ts'
 import { readEntitlements } from '../usage/read-entitlements.ts'
-import { addCounter, addParts, emptyMove } from '../usage/spend.ts'
+import { addCaps, addCounter, addParts, emptyMove } from '../usage/spend.ts'
 import { spendingEvents } from '../usage/usage-events.ts'
 
-/** A user whose credits and reservations of one feature nobody else changes until the transaction ends. */
+/** A user whose credits, reservations and caps of one feature nobody else changes until the transaction ends. */
 export interface Spender {
   call: Call
   tx: UserTx
@@ -37,7 +37,7 @@ export interface Spender {
   state: EntitlementState
 }
 
-/** A mutation of the credits or reservations of a user and feature. The first one enrols the user. */
+/** A mutation of the credits, reservations or caps of a user and feature. The first one enrols the user. */
 export function mutateSpender<T>(
   call: Call,
   userId: string,
@@ -50,9 +50,24 @@ export function mutateSpender<T>(
     const known = call.service.apps.known(appId)?.catalogue.features.get(featureId)
     if (!known?.spends) await lockApp(tx, appId)
     return withLockedUser(tx, appId, userId, async (users, user) =>
-      effect(await openSpender(call, users, user, featureId, moment)),
+      effect(await enrolled(await openSpender(call, users, user, featureId, moment))),
     )
   })
+}
+
+/** The same; null, and nobody is enrolled, if the user has none of these. */
+export function mutateEnrolled<T>(
+  call: Call,
+  userId: string,
+  featureId: string,
+  effect: (spender: Spender) => Promise<T | null>,
+): Promise<T | null> {
+  return mutate(call, (tx, moment) =>
+    withLockedUser(tx, call.appId, userId, async (users, user) => {
+      const { spender, version } = await openSpender(call, users, user, featureId, moment)
+      return version === null ? null : effect({ ...spender, version })
+    }),
+  )
 }
 
 /** The same for something that belongs to a user and feature. */
@@ -69,12 +84,18 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
     if (!owner) throw notFound()
     return withLockedUser(tx, appId, owner.id, async (users, user) => {
       if (user.uid !== owner.uid) throw new TryAgain()
-      const spender = await openSpender(call, users, user, found.featureId, moment)
+      const spender = await enrolled(await openSpender(call, users, user, found.featureId, moment))
       const row = await find(users)
       if (!row) throw notFound()
       return effect(spender, row)
     })
   })
+}
+
+interface OpenSpender {
+  spender: Omit<Spender, 'version'>
+  /** null: not enrolled */
+  version: number | null
 }
 
 async function openSpender(
@@ -83,18 +104,18 @@ async function openSpender(
   user: UserRow,
   featureId: string,
   moment: () => Promise<Moment>,
-): Promise<Spender> {
+): Promise<OpenSpender> {
   const { appId, service } = call
   const { app } = await moment()
   const feature = requireFeature(app.catalogue, featureId)
   if (feature.type === 'BINARY') {
     throw badUserInput(
-      `Feature ${quote(featureId)} is BINARY and cannot have credits or reservations`,
+      `Feature ${quote(featureId)} is BINARY and cannot have credits, reservations or caps`,
       'featureId',
     )
   }
   if (service.usageStore.queueOf(app.layout, appId, user.id) !== null) {
-    throw badUserInput('Users on another database server cannot have credits or reservations', 'userId')
+    throw badUserInput('Users on another database server cannot have credits, reservations or caps', 'userId')
   }
   const locked = feature.spends ? await lockSpender(tx, appId, user.uid, featureId) : null
   const question = { caller: call, userId: user.id, featureId }
@@ -105,7 +126,14 @@ async function openSpender(
   const state = found.value
   const { now } = state
   const spender = { call, tx, user, feature, now, state, spending: state.spending ?? NO_SPENDING }
+  return { spender, version: locked }
+}
+
+async function enrolled({ spender, version: locked }: OpenSpender): Promise<Spender> {
   if (locked !== null) return { ...spender, version: locked }
+  const { call, tx, user, feature, state } = spender
+  const { appId } = call
+  const featureId = feature.id
   if (!feature.spends) {
     await setSpends(tx, appId, featureId)
     await bumpVersion(tx, appId)
@@ -142,7 +170,7 @@ export async function purseIn(
     resetPeriod,
     periodStart: basis.period.start,
   })
-  return purseOf(basis, used ?? 0, spending)
+  return purseOf(basis, used ?? 0, spending, spender.now)
 }
 
 const counterOf = ({ tx, call, user }: Spender, key: LedgerKey): Promise<number | null> =>
@@ -163,6 +191,7 @@ export async function writeBurn(spender: Spender, burn: Burn | null): Promise<vo
   const { call, user, version, now, state, feature } = spender
   if (!state.holder) throw new Error('a spender is no user')
   const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, ref: state.holder.ref })
+  if (burn) addCaps(move, feature.id, burn)
   for (const { key, amount } of burn?.earlier ?? [])
     addCounter(move, key, { ref: null, used: await counterOf(spender, key) }, amount, 'ADD')
   if (burn && (burn.parts.length > 0 || burn.after.owed !== burn.before.owed)) {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { checkedEntities } from '../../domain/cap.ts'
 import { conflict, quote, rateLimited } from '../../domain/errors.ts'
 import { MAX_RESERVATIONS, RESERVATION_KEPT_DAYS } from '../../domain/limits.ts'
-import { checkNewReservation, type NewReservation, reserve } from '../../domain/reservation.ts'
-import { roomOf } from '../../domain/spending.ts'
+import { checkNewReservation, entitiesOf, type NewReservation, reserve } from '../../domain/reservation.ts'
+import { type Purse, roomOf } from '../../domain/spending.ts'
+import { shortage } from '../../domain/spending-calls.ts'
 import {
   countLiveReservations,
   deleteOldReservations,
@@ -18,9 +20,10 @@ import { type UserReservation, userReservation } from './reservations.ts'
 /** Holds units of a feature. Without room for `atLeast` nothing is held or stored, and `reason` says why. */
 export function reserveUsage(
   call: Call,
-  { userId, ...asked }: NewReservation & { userId: string },
+  { userId, ...input }: NewReservation & { userId: string },
 ): Promise<UserReservation> {
-  checkNewReservation(asked)
+  checkNewReservation(input)
+  const asked = { ...input, entities: checkedEntities(input.entities) }
   const id = asked.id ?? `rsv_${randomUUID()}`
   const atLeast = asked.atLeast ?? asked.amount
   return mutateSpender(call, userId, asked.featureId, async (spender) => {
@@ -34,10 +37,12 @@ export function reserveUsage(
       throw rateLimited(`A user can have at most ${MAX_RESERVATIONS} live reservations of a feature.`, 1)
 
     const purse = await purseWith(spender, spender.spending)
-    const parts = purse && reserve(purse, asked.amount, atLeast, now)
+    const parts = purse && reserve(purse, asked.amount, atLeast, now, asked.entities)
     const expiresAt = now + asked.ttlSeconds * 1_000
     if (!parts) {
-      const reason = purse ? tooFew(roomOf(purse, now), atLeast) : accessOf(spender.state, atLeast).reason
+      const reason = purse
+        ? tooFew(purse, atLeast, now, asked.entities)
+        : accessOf(spender.state, atLeast).reason
       return refused(id, asked.featureId, userId, reason, now)
     }
     const stored = { ...asked, id, atLeast }
@@ -49,8 +54,12 @@ export function reserveUsage(
   })
 }
 
-const tooFew = (room: number, atLeast: number): string =>
-  `Limit reached: ${room} left in the sources of the feature; ${atLeast} requested.`
+/** Why fewer units than requested can be held: the sources have too few, or a cap. */
+export function tooFew(purse: Purse, atLeast: number, now: number, entities: readonly string[]): string {
+  const { by, figures } = shortage(purse, atLeast, now, entities)
+  const left = by === 'PLAN' ? `${roomOf(purse, now)} left in the sources of the feature` : figures
+  return `Limit reached: ${left}; ${atLeast} requested.`
+}
 
 const refused = (
   id: string,
@@ -83,6 +92,7 @@ function sameAs(
     found.amount === asked.amount &&
     found.atLeast === asked.atLeast &&
     found.ttlSeconds === asked.ttlSeconds &&
+    JSON.stringify(entitiesOf(found.parts)) === JSON.stringify(asked.entities) &&
     JSON.stringify(found.metadata) === JSON.stringify(asked.metadata)
   if (!same) throw conflict(`The reservation ${quote(found.id)} exists with other content`, 'id')
   return found

@@ -1,7 +1,8 @@
+import { countInCaps } from '../../domain/cap.ts'
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
 import { MAX_COUNT } from '../../domain/limits.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { type IfOver, reservationState, settle } from '../../domain/reservation.ts'
+import { entitiesOf, type IfOver, reservationState, settle } from '../../domain/reservation.ts'
 import {
   currentPeriod,
   type HeldPart,
@@ -50,10 +51,11 @@ export function settleReservation(
     const current = reserved.settled.filter(
       (part) => part.credit !== null || part.period === currentPeriod(purse),
     )
-    const before = spent(purse, current)
+    const entities = entitiesOf(row.parts)
+    const before = { ...spent(purse, current), caps: countInCaps(purse.caps, entities, used) }
     const wanted = amount - used
-    const most = ifOver === 'CAP' ? Math.min(wanted, roomOf(before, now)) : wanted
-    const over = take(before, most, now, ifOver === 'RECORD' ? 'RECORD' : 'REFUSE')
+    const most = ifOver === 'CAP' ? Math.min(wanted, roomOf(before, now, entities)) : wanted
+    const over = take(before, most, now, ifOver === 'RECORD' ? 'RECORD' : 'REFUSE', entities)
     if (!over)
       return {
         ...row,

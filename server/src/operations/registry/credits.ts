@@ -1,8 +1,9 @@
-import { byId, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
+import { by, byId, byInput, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
 
 export const creditQueries = {
   credits: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   reservations: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
+  caps: { admin: true, scope: 'READ', role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 // Usage that an application reserves and settles is in the ledger.
@@ -31,6 +32,21 @@ export const creditMutations = {
     role: 'EDITOR',
     subject: { kind: 'credit', id: byId },
     sentence: 'voided a credit of the user {user}',
+  },
+  setCap: {
+    admin: true,
+    scope: 'ALL',
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'caps', id: byInput('userId') },
+    sentence: 'set a cap for the user {user}',
+  },
+  removeCap: {
+    admin: true,
+    scope: 'ALL',
+    role: 'EDITOR',
+    subject: { kind: 'caps', id: by('userId') },
+    sentence: 'removed a cap of the user {user}',
   },
   reserveUsage: {
     ...reservation,

@@ -1,4 +1,5 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
+import { checkedEntities } from '../../domain/cap.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_BATCH } from '../../domain/limits.ts'
 import type { Source } from '../../domain/spending.ts'
@@ -24,9 +25,10 @@ interface StateAccess extends Access {
 export function accessOf(
   { entitlement, used, purse, now }: Pick<EntitlementState, 'entitlement' | 'used' | 'purse' | 'now'>,
   delta: number,
+  entities: readonly string[] = [],
 ): StateAccess {
   const periodEnd = entitlement.kind === 'metered' ? entitlement.period.end : null
-  if (purse) return { ...decideSpending(entitlement, purse, delta, now), periodEnd }
+  if (purse) return { ...decideSpending(entitlement, purse, delta, now, entities), periodEnd }
   return { ...decideAccess(entitlement, used, delta), periodEnd }
 }
 
@@ -35,10 +37,12 @@ export async function canUseFeature(
   userId: string,
   featureId: string,
   delta: number,
+  asked: readonly string[] = [],
 ): Promise<FeatureAccess> {
   checkDelta(delta)
+  const entities = asked.length > 0 ? checkedEntities(asked) : asked
   const { usage, activity, apps } = call.service
-  const access = accessOf(await usage.read({ caller: call, userId, featureId }), delta)
+  const access = accessOf(await usage.read({ caller: call, userId, featureId }), delta, entities)
   if (exists(access, apps, call.appId, featureId))
     activity.features.checked(call.appId, featureId, access.access)
   if (!access.access)

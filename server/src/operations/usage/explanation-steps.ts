@@ -1,4 +1,5 @@
 import type { Access } from '../../domain/access.ts'
+import { capLeft, windowEnd } from '../../domain/cap.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import type { Override } from '../../domain/override.ts'
@@ -234,12 +235,19 @@ function sources({ featureId, catalogue, purse, now, access }: Found): Explained
   })
   const { reserved = 0 } = access.consumption ?? {}
   const held = reserved > 0 ? ` ${units(reserved, labels)} reserved.` : ''
+  const caps = purse.caps.map((cap) => {
+    const left = say`${units(capLeft(cap), labels)} of ${units(cap.limit, labels)} left ${per(cap.period)}`
+    const of = cap.entity === null ? say`${left}` : say`${left} for ${quote(cap.entity)}`
+    const end = windowEnd(cap.period, now)
+    return end === null ? of : say`${of} until ${time(end)}`
+  })
+  const limited = caps.length > 0 ? say` Caps: ${joined(caps, ', ')}.` : ''
   return {
     step: 'SOURCES',
     passed: access.access,
     parts:
       found.length > 0
-        ? say`Paid in this order: ${joined(found, ', ')}.${held}`
-        : say`No source has units left.${held}`,
+        ? say`Paid in this order: ${joined(found, ', ')}.${held}${limited}`
+        : say`No source has units left.${held}${limited}`,
   }
 }

@@ -226,7 +226,7 @@ function stand(
     state.used = counter.used
     state.counted = true
   }
-  if (spending) state.purse = purseOf(counted, state.used, spending)
+  if (spending) state.purse = purseOf(counted, state.used, spending, now)
   return state
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { checkedEntities } from '../../domain/cap.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../../domain/limits.ts'
@@ -57,7 +58,8 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
 
 function checkEvent(event: KeyedUsageEvent): void {
   checkUsageCall(event)
-  const { idempotencyKey: key } = event
+  const { idempotencyKey: key, entities } = event
+  if (entities) checkedEntities(entities)
   if (key !== null && (!isIdentifier(key) || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS)) {
     throw badUserInput(
       `idempotencyKey must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters long`,

@@ -18,6 +18,7 @@ export const emptyMove = (of: MoveOf): SpendingMove => ({
   owed: new Map(),
   counters: new Map(),
   credits: new Map(),
+  caps: new Map(),
   entries: [],
   receipts: [],
   events: [],
@@ -49,6 +50,19 @@ export function addParts(
     addCredit(move, featureId, after, credit, amount, action)
   }
   if (after.owed !== before.owed) move.owed.set(featureId, owedIn(after))
+  addCaps(move, featureId, { before, after })
+}
+
+/** Adds the counts of caps that have changed. */
+export function addCaps(
+  move: SpendingMove,
+  featureId: string,
+  { before, after }: { before: Purse; after: Purse },
+): void {
+  for (const [i, { reserved, ...cap }] of after.caps.entries()) {
+    if (cap.used === before.caps[i]?.used) continue
+    move.caps.set(`${featureId} ${cap.period} ${cap.entity}`, { ...cap, featureId })
+  }
 }
 
 /** Adds units of a counter, perhaps of an earlier period. */

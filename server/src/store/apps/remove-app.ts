@@ -87,6 +87,7 @@ const CONTENT = [
   'denial',
   'recent_usage',
   'usage_reservation',
+  'usage_cap',
   'credit',
   'spender',
   'usage_ledger',

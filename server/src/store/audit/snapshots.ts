@@ -57,6 +57,11 @@ const SNAPSHOTS = {
       r.expires_at as "expiresAt", r.late
     from usage_reservation r left join users u on u.app_id = r.app_id and u.uid = r.user_uid
     where r.app_id = $1 and r.id = $2`,
+  caps: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', c.feature_id,
+      'entity', nullif(c.entity, ''), 'period', c.period, 'limit', c."limit") order by c.feature_id, c.entity, c.period)
+      filter (where c.feature_id is not null), '[]') as caps
+    from users u left join usage_cap c on c.app_id = u.app_id and c.user_uid = u.uid
+    where u.app_id = $1 and u.id = $2 group by u.id`,
   // With their valid links.
   member: `select id::text, email, role,
       array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
@@ -100,6 +105,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   usage: 'user',
   token: 'user',
   overrides: 'user',
+  caps: 'user',
   subscription: 'subscription',
   credit: 'other',
   reservation: 'other',

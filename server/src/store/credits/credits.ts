@@ -1,5 +1,5 @@
 import { type Credit, type CreditState, creditState, type NewCredit } from '../../domain/credit.ts'
-import { type HeldCredit, type HeldPart, heldOf } from '../../domain/spending.ts'
+import type { HeldCredit } from '../../domain/spending.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
@@ -128,23 +128,4 @@ export async function heldCredits(
     [appId, ids],
   )
   return rows
-}
-
-/** What live reservations of a user hold, by credit. */
-export async function reservedByCredit(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  now: number,
-): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ split: HeldPart[] }>(
-    `select split from usage_reservation
-     where app_id = $1 and user_uid = $2 and state = 'HELD' and expires_at > $3`,
-    [appId, userUid, timestamp(now)],
-  )
-  const reserved = new Map<string, number>()
-  for (const part of rows.flatMap(({ split }) => split)) {
-    if (part.credit !== null) reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + heldOf([part]))
-  }
-  return reserved
 }

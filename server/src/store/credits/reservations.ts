@@ -101,6 +101,21 @@ export async function deleteOldReservations(
   )
 }
 
+/** What live reservations of a user hold. */
+export async function heldOfUser(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  now: number,
+): Promise<{ featureId: string; parts: HeldPart[] }[]> {
+  const { rows } = await db.query<{ featureId: string; parts: HeldPart[] }>(
+    `select feature_id as "featureId", split as parts from usage_reservation
+     where app_id = $1 and user_uid = $2 and state = 'HELD' and expires_at > $3`,
+    [appId, userUid, timestamp(now)],
+  )
+  return rows
+}
+
 interface ReservationFilter {
   featureId: string | null
   /** EXPIRED: held, and past its time */

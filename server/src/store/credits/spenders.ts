@@ -44,7 +44,7 @@ export async function enrolSpender(
   return rows[0].version
 }
 
-/** Voids the credits of a user and ends their reservations. */
+/** Voids the credits of a user, and ends their reservations and caps. */
 export async function endSpending(db: HomeDb, appId: string, uid: number): Promise<void> {
   await db.query(
     `update credit set voided_at = statement_timestamp(), ended = true, reason = null
@@ -52,5 +52,6 @@ export async function endSpending(db: HomeDb, appId: string, uid: number): Promi
     [appId, uid],
   )
   await db.query(`delete from usage_reservation where app_id = $1 and user_uid = $2`, [appId, uid])
+  await db.query(`delete from usage_cap where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from spender where app_id = $1 and user_uid = $2`, [appId, uid])
 }

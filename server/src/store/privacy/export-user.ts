@@ -21,6 +21,7 @@ const TABLES = {
   paymentLinks: ['checkout_session', 'id'],
   credits: ['credit', `lpad(seq::text, 20, '0')`],
   reservations: ['usage_reservation', `lpad(seq::text, 20, '0')`],
+  caps: ['usage_cap', `feature_id || ' ' || period || ' ' || entity`],
   // Bad rows are found by the ids that the user had.
   importRows: [
     'user_import_row',

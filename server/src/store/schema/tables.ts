@@ -58,6 +58,7 @@ export const TABLES = [
   'usage_ledger',
   'usage_reservation',
   'usage_rollup',
+  'usage_cap',
   'user_import',
   'user_import_row',
   'users',

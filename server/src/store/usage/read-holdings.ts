@@ -1,5 +1,7 @@
+import type { CountedCap } from '../../domain/cap.ts'
 import { MAX_REFILLED_CREDITS } from '../../domain/limits.ts'
 import type { Override } from '../../domain/override.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
 import type { HeldCredit, HeldPart, Spending } from '../../domain/spending.ts'
 import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
@@ -83,6 +85,7 @@ join app on app.id = q.app_id`,
  */
 const CREDIT = `json_build_array(k.id, k.kind, k.priority, ms_of(k.effective_at), ms_of(k.expires_at), ms_of(k.voided_at),
   k.seq, k.amount, k.used, k.period, k.period_used)`
+const CAP = `json_build_array(nullif(k.entity, ''), k.period, k."limit", ms_of(k.window_start), k.used)`
 const OWN = 'k.app_id = s.app_id and k.user_uid = s.user_uid and k.feature_id = q.feature_id'
 const SPENDING = `left join lateral (
   select json_build_object('version', s.version, 'owed', s.features -> q.feature_id -> 'owed',
@@ -90,7 +93,8 @@ const SPENDING = `left join lateral (
     'ended', (select json_agg(${CREDIT}) from (
        select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS}) k),
     'held', (select json_agg(k.split) from usage_reservation k
-       where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW})) as spending
+       where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW}),
+    'caps', (select json_agg(${CAP}) from usage_cap k where ${OWN})) as spending
   from spender s where q.spends and s.app_id = u.app_id and s.user_uid = u.uid and s.features ? q.feature_id
   offset 0) p on true`
 
@@ -176,16 +180,28 @@ interface ListedSpending {
   open: ListedCredit[] | null
   ended: ListedCredit[] | null
   held: HeldPart[][] | null
+  caps:
+    | [entity: string | null, period: ResetPeriod, limit: number, windowStart: number, used: number][]
+    | null
 }
 
 function spendingFrom(text: string): HeldSpending {
-  const { version, owed, open, ended, held } = JSON.parse(text) as ListedSpending
+  const { version, owed, open, ended, held, caps } = JSON.parse(text) as ListedSpending
   const credits = [...(open ?? []), ...(ended ?? [])].map((listed) => {
     const [id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed] =
       listed
     return { id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed }
   })
-  return { version, owed, credits, held: (held ?? []).flat() }
+  const counted = (caps ?? []).map(
+    ([entity, period, limit, windowStart, used]): CountedCap => ({
+      entity,
+      period,
+      limit,
+      windowStart,
+      used,
+    }),
+  )
+  return { version, owed, credits, held: (held ?? []).flat(), caps: counted }
 }
 
 /** As the database lists it: see `live_subscriptions` in the schema. */

@@ -1,3 +1,4 @@
+import type { CountedCap } from '../../domain/cap.ts'
 import type { Spending } from '../../domain/spending.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
@@ -20,7 +21,7 @@ export interface LedgerKey {
   periodStart: number
 }
 
-/** What one user's decisions write: counters, credits, ledger entries and receipts. All of it is written, or nothing. */
+/** What one user's decisions write: counters, credits, caps, ledger entries and receipts. All of it is written, or nothing. */
 export interface SpendingMove {
   appId: string
   userUid: number
@@ -36,6 +37,8 @@ export interface SpendingMove {
   counters: Map<string, SpentCounter>
   /** by id */
   credits: Map<string, SpentCredit>
+  /** by the text of their key */
+  caps: Map<string, CountedCap & { featureId: string }>
   entries: SpendingEntry[]
   receipts: Receipt[]
   events: UsageEventRow[]
@@ -85,6 +88,8 @@ function writing(withEvents: boolean): string {
     as k (ord, id, used, period, period_used, ended)`
   const entries = `unnest(${take('int', ...KEY_TYPES, 'text', 'bigint', 'bigint')})
     with ordinality as e (ord, ${KEY}, action, delta, used, line)`
+  const caps = `unnest(${take('int', 'text', 'text', 'text', 'timestamptz', 'bigint')})
+    as k (ord, feature_id, entity, period, window_start, used)`
   return `with given as materialized (
   select * from ${given}
 ), held as materialized (
@@ -112,6 +117,11 @@ function writing(withEvents: boolean): string {
   update credit c set used = k.used, period = k.period, period_used = k.period_used, 
     ended = k.ended or c.voided_at is not null
   from ${credits} join made m on m.ord = k.ord where c.app_id = m.app_id and c.id = k.id
+), cap_moved as (
+  update usage_cap c set window_start = k.window_start, used = k.used
+  from ${caps} join made m on m.ord = k.ord
+  where c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = k.feature_id and c.entity = k.entity
+    and c.period = k.period
 ), ledger as (
   insert into usage_ledger (app_id, user_uid, ${KEY}, action, delta, used, recorded_at)
   select m.app_id, m.user_uid, ${columns('e', KEY)}, e.action, e.delta, e.used, m.at
@@ -128,6 +138,7 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
   const counters = lines(moves, (move) => [...move.counters.values()])
   const credits = lines(moves, (move) => [...move.credits])
   const entries = lines(moves, (move) => move.entries)
+  const caps = lines(moves, (move) => [...move.caps.values()])
   const receipts: KeptReceipt[] = lines(moves, (move) => move.receipts).map(({ ord, line }) => ({
     receipt: line,
     move: ord,
@@ -157,6 +168,12 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
     textArray(entries, ({ line }) => line.action),
     numberArray(entries, ({ line }) => line.delta),
     numberArray(entries, ({ line }) => line.used),
+    numberArray(caps, ({ ord }) => ord),
+    textArray(caps, ({ line }) => line.featureId),
+    textArray(caps, ({ line }) => line.entity ?? ''),
+    textArray(caps, ({ line }) => line.period),
+    textArray(caps, ({ line }) => timestamp(line.windowStart)),
+    numberArray(caps, ({ line }) => line.used),
     ...receiptColumns(receipts),
   ]
   if (events.length > 0)
