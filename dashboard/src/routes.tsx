@@ -12,6 +12,7 @@ import { CardsLoading } from './shell/page-loading.tsx'
 import { Shell } from './shell/shell.tsx'
 import { ShellLoading } from './shell/shell-loading.tsx'
 import { NotFound } from './ui/not-found.tsx'
+import { bothWays } from './ui/sorting.ts'
 import { SUBSCRIPTION_STATES } from './ui/subscription-states.ts'
 
 interface Context {
@@ -103,7 +104,7 @@ export const members = createRoute({
   validateSearch: (search) => ({
     ...text(search, 'search', 'make', 'after'),
     ...choice(search, 'role', ['OWNER', 'EDITOR', 'VIEWER']),
-    ...choice(search, 'order', ['email', 'newest', 'seen']),
+    ...choice(search, 'order', bothWays('email', 'role', 'seen', 'since')),
   }),
   component: lazyPage(() => import('./pages/members.tsx'), 'MembersPage'),
 })
@@ -133,7 +134,7 @@ export const features = createRoute({
     ...text(search, 'search', 'edit', 'make', 'after'),
     ...choice(search, 'show', ['archived']),
     ...choice(search, 'type', ['binary', 'consumable']),
-    ...choice(search, 'order', ['name', 'newest', 'packages']),
+    ...choice(search, 'order', bothWays('name', 'type', 'packages', 'usage', 'denials')),
   }),
   component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
 })
@@ -154,7 +155,11 @@ export const packages = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'status', ['draft', 'published', 'archived']),
     ...choice(search, 'type', ['base', 'addon']),
-    ...choice(search, 'order', ['name', 'newest', 'changed']),
+    ...choice(
+      search,
+      'order',
+      bothWays('name', 'status', 'features', 'price', 'subscribers', 'mrr', 'changed'),
+    ),
     ...text(search, 'search', 'make', 'after'),
   }),
   component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
@@ -166,8 +171,8 @@ export const onePackage = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['content', 'prices', 'subscribers', 'versions', 'metadata']),
     ...choice(search, 'show', ['current', 'archived']),
-    ...choice(search, 'order', ['newest', 'amount']),
-    ...text(search, 'after'),
+    ...choice(search, 'order', bothWays('amount', 'provider', 'id', 'state')),
+    ...text(search, 'after', 'at'),
   }),
   component: lazyPage(() => import('./pages/package.tsx'), 'PackagePage'),
 })
@@ -185,9 +190,9 @@ export const users = createRoute({
   getParentRoute: () => app,
   path: 'users',
   validateSearch: (search) => ({
-    ...text(search, 'search', 'package', 'after', 'make'),
+    ...text(search, 'search', 'package', 'after', 'at', 'make'),
     ...choice(search, 'state', STATES),
-    ...choice(search, 'order', ['oldest', 'name']),
+    ...choice(search, 'order', bothWays('name', 'email', 'since')),
   }),
   component: lazyPage(() => import('./pages/users.tsx'), 'UsersPage'),
 })
@@ -211,7 +216,8 @@ export const user = createRoute({
       'ledger',
       'details',
     ]),
-    ...text(search, 'feature', 'after'),
+    ...choice(search, 'open', ['subscribe', 'change', 'trial', 'link']),
+    ...text(search, 'feature', 'after', 'at'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
 })
@@ -219,10 +225,10 @@ export const subscriptions = createRoute({
   getParentRoute: () => app,
   path: 'subscriptions',
   validateSearch: (search) => ({
-    ...text(search, 'user', 'package', 'after'),
+    ...text(search, 'user', 'package', 'after', 'at'),
     ...choice(search, 'state', STATES),
     ...choice(search, 'provider', ['stripe', 'sandbox', 'none']),
-    ...choice(search, 'order', ['oldest']),
+    ...choice(search, 'order', bothWays('since')),
   }),
   component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })
@@ -252,7 +258,7 @@ export const billing = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['templates', 'providers', 'notices']),
     ...choice(search, 'show', ['archived']),
-    ...choice(search, 'order', ['name', 'newest']),
+    ...choice(search, 'order', bothWays('name', 'packages', 'price', 'state')),
     ...text(search, 'search', 'state', 'after', 'notice'),
   }),
   component: lazyPage(() => import('./pages/billing.tsx'), 'BillingPage'),
@@ -263,7 +269,7 @@ export const keys = createRoute({
   validateSearch: (search) => ({
     ...text(search, 'search', 'make', 'after'),
     ...choice(search, 'show', ['working', 'ended']),
-    ...choice(search, 'order', ['name', 'newest', 'used']),
+    ...choice(search, 'order', bothWays('name', 'scope', 'created', 'used', 'state')),
   }),
   component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
 })

@@ -60,7 +60,8 @@ describe('gap: members', () => {
     await invited.open('/members')
     expect(await invited.page.getByRole('button', { name: 'Invite' }).isEnabled()).toBe(true)
 
-    await page.getByRole('button', { name: 'Remove vera@example.com' }).click()
+    await page.getByRole('button', { name: 'Actions for vera@example.com' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
     const removing = page.getByRole('dialog', { name: 'Remove vera@example.com?' })
     await removing.getByText('They are signed out of 1 browser at once and can no longer sign in.').waitFor()
     await removing.getByRole('button', { name: 'Remove', exact: true }).click()
@@ -90,7 +91,8 @@ describe('gap: members', () => {
 
     await open('/members')
     await page.getByRole('table', { name: 'Open invitations' }).getByText('friend@example.com').waitFor()
-    await page.getByRole('button', { name: 'Remove olga@example.com' }).click()
+    await page.getByRole('button', { name: 'Actions for olga@example.com' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
     const removing = page.getByRole('dialog', { name: 'Remove olga@example.com?' })
     await removing.getByText('1 open invitation they sent stops working.').waitFor()
     await removing.getByRole('button', { name: 'Cancel' }).click()

@@ -117,7 +117,8 @@ describe('gap: the first minute', () => {
     const { page } = visit
     const { url } = dashboard.server
     await page.goto(`${url}/members`)
-    await page.getByRole('button', { name: 'Reset password of first@example.com' }).click()
+    await page.getByRole('button', { name: 'Actions for first@example.com' }).click()
+    await page.getByRole('menuitem', { name: 'Reset password' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const link = page.getByRole('dialog').getByRole('figure', { name: 'The password reset link' })
     const [address = ''] = /http\S+/.exec(await link.innerText()) ?? []

@@ -24,7 +24,8 @@ beforeAll(async () => {
 })
 
 interface Step {
-  /** a choice, as "Order: By name", a part of "Show", or what is typed into the search */
+  /** the header that sorts, and how it says so; a choice, as "Role: Editor", a part of "Show", or what is typed */
+  sort?: [column: string, is: 'ascending' | 'descending']
   choose?: [list: string, option: string]
   show?: string
   search?: string
@@ -58,11 +59,16 @@ const LISTS: { path: string; table: string; all: string[]; steps: Step[] }[] = [
     table: 'Billing templates',
     all: ['Zeta', 'Alpha'],
     steps: [
-      { choose: ['Order', 'By name'], says: /order=name/, rows: ['Alpha', 'Zeta'], total: '2 templates' },
       {
-        choose: ['Order', 'Newest first'],
-        says: /order=newest/,
+        sort: ['Template', 'ascending'],
+        says: /order=name/,
         rows: ['Alpha', 'Zeta'],
+        total: '2 templates',
+      },
+      {
+        sort: ['Template', 'descending'],
+        says: /order=-name/,
+        rows: ['Zeta', 'Alpha'],
         total: '2 templates',
       },
       { search: 'zet', says: /search=zet/, rows: ['Zeta'], total: '1 template' },
@@ -75,7 +81,7 @@ const LISTS: { path: string; table: string; all: string[]; steps: Step[] }[] = [
     all: [OWNER.email, 'zoe@list.example', 'ann@list.example'],
     steps: [
       {
-        choose: ['Order', 'By email'],
+        sort: ['Member', 'ascending'],
         says: /order=email/,
         rows: ['ann@list.example', OWNER.email, 'zoe@list.example'].sort((a, b) => a.localeCompare(b)),
         total: '3 members',
@@ -89,7 +95,8 @@ const LISTS: { path: string; table: string; all: string[]; steps: Step[] }[] = [
     table: 'API keys',
     all: ['Zulu', 'Echo'],
     steps: [
-      { choose: ['Order', 'By name'], says: /order=name/, rows: ['Echo', 'Zulu'], total: '2 keys' },
+      { sort: ['Name', 'ascending'], says: /order=name/, rows: ['Echo', 'Zulu'], total: '2 keys' },
+      { sort: ['Created', 'descending'], says: /order=-created/, rows: ['Echo', 'Zulu'] },
       { show: 'Ended', says: /show=ended/, rows: ['Zulu'], total: '1 key' },
       { show: 'In use', says: /show=working/, rows: ['Echo'], total: '1 key' },
       { show: 'All', search: 'ZU', says: /search=ZU/, rows: ['Zulu'], total: '1 key' },
@@ -101,9 +108,9 @@ const LISTS: { path: string; table: string; all: string[]; steps: Step[] }[] = [
     all: ['$9.00 per month', '$5.00 per month', '$7.00 per month'],
     steps: [
       {
-        choose: ['Order', 'Newest first'],
-        says: /order=newest/,
-        rows: ['$7.00 per month', '$5.00 per month', '$9.00 per month'],
+        sort: ['Price', 'ascending'],
+        says: /order=amount/,
+        rows: ['$5.00 per month', '$7.00 per month', '$9.00 per month'],
         total: '3 prices',
       },
       {
@@ -121,11 +128,15 @@ const LISTS: { path: string; table: string; all: string[]; steps: Step[] }[] = [
     all: ['Cyd', 'Bob', 'Ada Lovelace'],
     steps: [
       {
-        choose: ['Order', 'By name'],
+        sort: ['User', 'ascending'],
         says: /order=name/,
         rows: ['Ada Lovelace', 'Bob', 'Cyd'],
         total: '3 users',
       },
+      { sort: ['User', 'descending'], says: /order=-name/, rows: ['Cyd', 'Bob', 'Ada Lovelace'] },
+      { sort: ['Email', 'ascending'], says: /order=email/, rows: ['Ada Lovelace', 'Bob'] },
+      { sort: ['Since', 'descending'], says: /order=-since/, rows: ['Cyd', 'Bob', 'Ada Lovelace'] },
+      { sort: ['Since', 'ascending'], says: /order=since/, rows: ['Ada Lovelace', 'Bob', 'Cyd'] },
       { choose: ['Status', 'Active'], says: /state=ACTIVE/, rows: ['Bob', 'Ada Lovelace'], total: '2 users' },
       { choose: ['Plan', 'No plan'], says: /package=none/, rows: ['Cyd'] },
     ],
@@ -142,7 +153,13 @@ describe('gap: lists', () => {
         text.split('\n')[0]?.trim(),
       )
     expect(await shown()).toEqual(list.all)
-    for (const { choose, show, search, says, rows, total } of list.steps) {
+    for (const { sort, choose, show, search, says, rows, total } of list.steps) {
+      if (sort) {
+        const header = table.getByRole('columnheader', { name: sort[0] })
+        await header.getByRole('button').focus()
+        await page.keyboard.press('Enter')
+        await vi.waitFor(async () => expect(await header.getAttribute('aria-sort')).toBe(sort[1]), SOON)
+      }
       if (choose) {
         await page.getByRole('combobox', { name: choose[0], exact: true }).click()
         await page.getByRole('option', { name: choose[1] }).click()

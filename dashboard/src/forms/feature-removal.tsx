@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { units } from '../ui/number.ts'
 import { Removal } from './removal.tsx'
@@ -22,9 +23,12 @@ interface FeatureRemovalProps {
   appId: string
   feature: { id: string; name: string; archived: boolean }
   onDeleted?: () => void
+  /** links of its menu, before the actions */
+  children?: ReactNode
+  size?: 'sm' | 'md'
 }
 
-export function FeatureRemoval({ appId, feature, onDeleted }: FeatureRemovalProps) {
+export function FeatureRemoval({ appId, feature, onDeleted, children, size }: FeatureRemovalProps) {
   return (
     <Removal
       what="feature"
@@ -35,7 +39,10 @@ export function FeatureRemoval({ appId, feature, onDeleted }: FeatureRemovalProp
       refusal={({ featureUse: found }) => found?.refusal ?? null}
       effects={({ featureUse: found }) => (found ? effectsOf(found) : [])}
       onDeleted={onDeleted}
-    />
+      size={size}
+    >
+      {children}
+    </Removal>
   )
 }
 

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { units } from '../ui/number.ts'
 import { Removal } from './removal.tsx'
@@ -22,9 +23,12 @@ interface PackageRemovalProps {
   appId: string
   package: { id: string; name: string; archived: boolean }
   onDeleted?: () => void
+  /** links of its menu, before the actions */
+  children?: ReactNode
+  size?: 'sm' | 'md'
 }
 
-export function PackageRemoval({ appId, package: p, onDeleted }: PackageRemovalProps) {
+export function PackageRemoval({ appId, package: p, onDeleted, children, size }: PackageRemovalProps) {
   return (
     <Removal
       what="package"
@@ -35,7 +39,10 @@ export function PackageRemoval({ appId, package: p, onDeleted }: PackageRemovalP
       refusal={({ packageUse: found }) => found?.refusal ?? null}
       effects={({ packageUse: found }) => (found ? effectsOf(found) : [])}
       onDeleted={onDeleted}
-    />
+      size={size}
+    >
+      {children}
+    </Removal>
   )
 }
 

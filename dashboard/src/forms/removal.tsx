@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, List, Menu, Stack, Text } from '@mantine/core'
 import { IconArchive, IconArchiveOff, IconDots, IconTrash } from '@tabler/icons-react'
 import type { TadaDocumentNode } from 'gql.tada'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -34,6 +34,10 @@ interface RemovalProps<Use, Archived, Deleted> {
   /** What archiving it does, in numbers. */
   effects: (use: Use) => string[]
   onDeleted?: (() => void) | undefined
+  /** links of the menu, before the actions */
+  children?: ReactNode
+  /** of the button: in a row of a table, or on the page */
+  size?: 'sm' | 'md' | undefined
 }
 
 /** A menu that archives, brings back and deletes something, after saying what that does. */
@@ -70,14 +74,15 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
         <Menu.Target>
           <ActionIcon
             variant="default"
-            size="lg"
+            size={props.size === 'sm' ? 26 : 36}
             aria-label={`More for the ${what} ${name}`}
-            disabled={!mayArchive && !mayDelete}
+            disabled={!mayArchive && !mayDelete && !props.children}
           >
-            <IconDots size={18} aria-hidden />
+            <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {props.children}
           {archived ? (
             <Menu.Item
               leftSection={<IconArchiveOff size={16} aria-hidden />}

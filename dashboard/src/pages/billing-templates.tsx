@@ -12,16 +12,17 @@ import { TemplateRemoval } from '../forms/template-removal.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { OrderSelect } from '../ui/order-select.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { priceText, providerName } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
-import { byName, matches, slice } from '../ui/slice.ts'
+import { matches, slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { SandboxWarning } from './sandbox-warning.tsx'
@@ -36,18 +37,23 @@ const TEMPLATES = graphql(`
   }
 `)
 type Template = ResultOf<typeof TEMPLATES>['billingTemplates'][number]
-type Filters = { search?: string; show?: 'archived'; order?: keyof typeof ORDERS }
+type Filters = { search?: string; show?: 'archived'; order?: Order }
 
-const ORDERS = { name: 'By name', newest: 'Newest first' }
+type Column = 'name' | 'packages' | 'price' | 'state'
+type Order = Column | `-${Column}`
 
 /** The server sends them oldest first. */
-function listed(templates: readonly Template[], { search, show, order }: Filters): Template[] {
+function listed(templates: readonly Template[], { search, show, order }: Filters): readonly Template[] {
   const shown = templates.filter(
     ({ id, name, archivedAt }) =>
       (archivedAt !== null) === (show === 'archived') && matches(search, id, name),
   )
-  if (order === 'name') return shown.sort(byName)
-  return order === 'newest' ? shown.reverse() : shown
+  return sorted(shown, order, {
+    name: ({ name }) => name,
+    packages: ({ packages }) => packages.map(({ name }) => name).join(' '),
+    price: ({ prices: [price] }) => price && price.amount / 10 ** price.decimals,
+    state: ({ problem }) => problem ?? '',
+  })
 }
 
 export function BillingTemplates({ appId }: { appId: string }) {
@@ -93,26 +99,38 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   value={search ?? ''}
                   onSearch={(text) => set({ search: text === '' ? undefined : text })}
                 />
-                <OrderSelect
-                  usual="Oldest first"
-                  others={ORDERS}
-                  value={order}
-                  onChange={(order) => set({ order })}
-                />
                 <ArchivedFilter
                   archived={show === 'archived'}
                   onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
                 />
+                <ExportRows
+                  name="templates"
+                  rows={shown}
+                  columns={[
+                    ['id', ({ id }) => id],
+                    ['name', ({ name }) => name],
+                    ['packages', ({ packages }) => packages.map(({ id }) => id).join(' ')],
+                    ['prices', ({ prices }) => prices.map(priceText).join(', ')],
+                    ['archivedAt', ({ archivedAt }) => archivedAt],
+                  ]}
+                />
                 <div className="list-end">{make}</div>
               </ListTools>
-              <Total of={{ count: shown.length, more: false }} one="template" many="templates" />
+              <Total
+                of={{ count: shown.length, more: false }}
+                one="template"
+                many="templates"
+                page={{ before: page.before, rows: page.rows.length }}
+              />
               <DataTable
                 label="Billing templates"
                 rows={page.rows}
+                sorting={{ now: order, set: (order) => set({ order: order as Order }) }}
                 keyOf={({ id }) => id}
                 columns={[
                   {
                     label: 'Template',
+                    sort: 'name',
                     cell: ({ id, name }) => (
                       <>
                         <Text size="sm" fw={550}>
@@ -126,7 +144,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   },
                   {
                     label: 'Packages',
-                    wide: true,
+                    sort: 'packages',
                     cell: ({ packages }) => (
                       <Group gap="xs">
                         {packages.map(({ id, name }) => (
@@ -137,7 +155,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   },
                   {
                     label: 'Price',
-                    wide: true,
+                    sort: 'price',
                     cell: ({ prices, ...terms }) => (
                       <>
                         <Text size="sm">{prices.map(priceText).join(' + ')}</Text>
@@ -149,6 +167,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   },
                   {
                     label: 'State',
+                    sort: 'state',
                     cell: ({ problem, provider, archivedAt }) =>
                       archivedAt !== null ? (
                         <Tag>Archived</Tag>

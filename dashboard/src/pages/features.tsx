@@ -12,16 +12,17 @@ import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { AnchorLink } from '../ui/links.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
+import { AnchorLink, MenuItemLink } from '../ui/links.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { OrderSelect } from '../ui/order-select.tsx'
+import { units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
-import { byName, slice } from '../ui/slice.ts'
+import { slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 
@@ -33,16 +34,23 @@ const FEATURES = graphql(`
     }
   }
 `)
+const TOTALS = graphql(`
+  query FeatureTotals($appId: String!) {
+    featureTotals(appId: $appId) { featureId denied units }
+  }
+`)
+type Totals = ResultOf<typeof TOTALS>['featureTotals'] | undefined
 type Feature = ResultOf<typeof FEATURES>['features'][number]
 
 type Filters = {
   search?: string
   type?: 'binary' | 'consumable'
   show?: 'archived'
-  order?: keyof typeof ORDERS
+  order?: Order
 }
 
-const ORDERS = { name: 'By name', newest: 'Newest first', packages: 'In most packages' }
+type Column = 'name' | 'type' | 'packages' | 'usage' | 'denials'
+type Order = Column | `-${Column}`
 
 export function FeaturesPage() {
   const appId = useAppId()
@@ -51,6 +59,8 @@ export function FeaturesPage() {
   const navigate = useNavigate({ from: '/apps/$app/features' })
   const asked = useAsk(FEATURES, { appId, search: filters.search ?? null }, { keepPrevious: true })
   const edited = asked.data?.features.find(({ id }) => id === edit)
+  // The table does not wait for them.
+  const totals = useAsk(TOTALS, { appId }).data?.featureTotals
   const close = () => void navigate({ search: ({ edit, make, ...rest }) => rest })
   // Another filter is another list: it starts at its first page.
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
@@ -89,20 +99,27 @@ export function FeaturesPage() {
             value={filters.type ?? null}
             onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
           />
-          <OrderSelect
-            usual="Oldest first"
-            others={ORDERS}
-            value={filters.order}
-            onChange={(order) => set({ order })}
-          />
           <ArchivedFilter
             archived={filters.show === 'archived'}
             onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
           />
+          <ExportRows
+            name="features"
+            rows={listed(asked.data?.features ?? [], filters, totals)}
+            columns={[
+              ['id', ({ id }) => id],
+              ['name', ({ name }) => name],
+              ['type', ({ type }) => type],
+              ['unit', ({ unitLabel }) => unitLabel],
+              ['packages', ({ packages }) => packages.map(({ id }) => id).join(' ')],
+              ['usedIn7Days', ({ id, type }) => (type === 'BINARY' ? null : totalOf(id, totals)?.units)],
+              ['deniedIn7Days', ({ id }) => totalOf(id, totals)?.denied],
+            ]}
+          />
         </ListTools>
         <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
           {({ features }) => {
-            const shown = listed(features, filters)
+            const shown = listed(features, filters, totals)
             const page = slice(shown, after)
             return features.length === 0 && filters.search === undefined ? (
               <Empty
@@ -117,12 +134,18 @@ export function FeaturesPage() {
               <Text c="dimmed">{noneText(filters)}</Text>
             ) : (
               <>
-                <Total of={{ count: shown.length, more: false }} one="feature" many="features" />
+                <Total
+                  of={{ count: shown.length, more: false }}
+                  one="feature"
+                  many="features"
+                  page={{ before: page.before, rows: page.rows.length }}
+                />
                 <DataTable
                   label="Features"
                   rows={page.rows}
                   keyOf={({ id }) => id}
-                  columns={COLUMNS(appId)}
+                  columns={COLUMNS(appId, totals)}
+                  sorting={{ now: filters.order, set: (order) => set({ order: order as Order }) }}
                 />
                 <Pager after={after} next={page.next} />
               </>
@@ -141,17 +164,28 @@ export function FeaturesPage() {
 }
 
 /** The server sends them oldest first. */
-function listed(features: readonly Feature[], { type, show, order }: Filters): Feature[] {
+function listed(
+  features: readonly Feature[],
+  { type, show, order }: Filters,
+  totals: Totals,
+): readonly Feature[] {
   const shown = features.filter(
     (feature) =>
       feature.archived === (show === 'archived') &&
       (type === undefined || feature.type === type.toUpperCase()),
   )
-  if (order === 'name') return shown.sort(byName)
-  if (order === 'newest') return shown.reverse()
-  if (order === 'packages') return shown.sort((a, b) => b.packages.length - a.packages.length)
-  return shown
+  return sorted(shown, order, {
+    name: ({ name }) => name,
+    type: ({ type }) => type,
+    packages: ({ packages }) => packages.length,
+    usage: ({ id, type }) => (type === 'BINARY' ? null : totalOf(id, totals)?.units),
+    denials: ({ id }) => totalOf(id, totals)?.denied,
+  })
 }
+
+/** Undefined: not counted yet. */
+const totalOf = (id: string, totals: Totals) =>
+  totals && (totals.find(({ featureId }) => featureId === id) ?? { units: 0, denied: 0 })
 
 function noneText({ search, type, show }: Filters): string {
   const kind = type ? `${type} feature` : 'feature'
@@ -164,9 +198,10 @@ const EXAMPLE = adminCall('mutation ($input: CreateFeatureInput!) { createFeatur
   input: { id: 'api-calls', name: 'API calls', type: 'CONSUMABLE' },
 })
 
-const COLUMNS = (appId: string) => [
+const COLUMNS = (appId: string, totals: Totals) => [
   {
     label: 'Name',
+    sort: 'name',
     cell: ({ id, name }: Feature) => (
       <>
         <Link to="/apps/$app/features/$id" params={{ app: appId, id }} className="row-link">
@@ -180,13 +215,15 @@ const COLUMNS = (appId: string) => [
   },
   {
     label: 'Type',
+    sort: 'type',
     cell: ({ type }: Feature) =>
       type === 'BINARY' ? <Tag>Binary</Tag> : <Tag tone="accent">Consumable</Tag>,
   },
-  { label: 'Unit', wide: true, cell: (f: Feature) => f.unitLabelPlural ?? f.unitLabel ?? '' },
   {
     label: 'In packages',
     wide: true,
+    sort: 'packages',
+    sortsDown: true,
     cell: ({ packages }: Feature) =>
       packages.length === 0 ? (
         <Text size="sm" c="dimmed">
@@ -203,13 +240,45 @@ const COLUMNS = (appId: string) => [
       ),
   },
   {
+    label: 'Used in 7 days',
+    right: true,
+    sort: 'usage',
+    sortsDown: true,
+    cell: ({ id, type, unitLabel, unitLabelPlural }: Feature) => {
+      if (type === 'BINARY') return '–'
+      const used = totalOf(id, totals)?.units
+      if (used === undefined) return '…'
+      return units(used, unitLabel, unitLabelPlural)
+    },
+  },
+  {
+    label: 'Denied in 7 days',
+    right: true,
+    sort: 'denials',
+    sortsDown: true,
+    cell: ({ id }: Feature) => {
+      const denied = totalOf(id, totals)?.denied
+      return denied === undefined ? '…' : units(denied)
+    },
+  },
+  {
     label: 'Actions',
     hiddenLabel: true,
     right: true,
+    sticky: true,
     cell: (feature: Feature) => (
-      <RowActions>
-        <FeatureRemoval appId={appId} feature={feature} />
-      </RowActions>
+      <FeatureRemoval appId={appId} feature={feature} size="sm">
+        <MenuItemLink from="/apps/$app/features" to="." search={(s) => ({ ...s, edit: feature.id })}>
+          Edit
+        </MenuItemLink>
+        <MenuItemLink
+          to="/apps/$app/features/$id"
+          params={{ app: appId, id: feature.id }}
+          search={{ tab: 'users' }}
+        >
+          Users
+        </MenuItemLink>
+      </FeatureRemoval>
     ),
   },
 ]

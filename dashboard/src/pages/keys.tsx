@@ -14,15 +14,16 @@ import { scopeLabel } from '../key-scopes.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { OrderSelect } from '../ui/order-select.tsx'
+import { MoreMenu } from '../ui/more-menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
-import { byName, matches, slice } from '../ui/slice.ts'
+import { matches, slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
@@ -36,9 +37,10 @@ const KEYS = graphql(`
 `)
 type Key = ResultOf<typeof KEYS>['apiKeys'][number]
 
-type Filters = { search?: string; show?: 'working' | 'ended'; order?: keyof typeof ORDERS }
+type Filters = { search?: string; show?: 'working' | 'ended'; order?: Order }
 
-const ORDERS = { name: 'By name', newest: 'Newest first', used: 'Last used' }
+type Column = 'name' | 'scope' | 'created' | 'used' | 'state'
+type Order = Column | `-${Column}`
 
 /** The panel above the list. A secret never goes into an address. */
 type Open =
@@ -98,12 +100,6 @@ export function KeysPage() {
                   value={filters.search ?? ''}
                   onSearch={(text) => set({ search: text === '' ? undefined : text })}
                 />
-                <OrderSelect
-                  usual="Oldest first"
-                  others={ORDERS}
-                  value={filters.order}
-                  onChange={(order) => set({ order })}
-                />
                 <SegmentedControl
                   w="fit-content"
                   aria-label="Show"
@@ -117,15 +113,35 @@ export function KeysPage() {
                     { value: 'ended', label: 'Ended' },
                   ]}
                 />
+                <ExportRows
+                  name="api-keys"
+                  rows={shown}
+                  columns={[
+                    ['name', ({ name }) => name],
+                    ['prefix', ({ prefix }) => prefix],
+                    ['scope', ({ scope }) => scope],
+                    ['createdAt', ({ createdAt }) => createdAt],
+                    ['lastUsedAt', ({ lastUsedAt }) => lastUsedAt],
+                    ['expiresAt', ({ expiresAt }) => expiresAt],
+                    ['revokedAt', ({ revokedAt }) => revokedAt],
+                  ]}
+                />
               </ListTools>
-              <Total of={{ count: shown.length, more: false }} one="key" many="keys" />
+              <Total
+                of={{ count: shown.length, more: false }}
+                one="key"
+                many="keys"
+                page={{ before: page.before, rows: page.rows.length }}
+              />
               <DataTable
                 label="API keys"
                 rows={page.rows}
+                sorting={{ now: filters.order, set: (order) => set({ order: order as Order }) }}
                 keyOf={({ id }) => id}
                 columns={[
                   {
                     label: 'Name',
+                    sort: 'name',
                     cell: ({ name, prefix }) => (
                       <>
                         <Text size="sm" fw={550}>
@@ -137,49 +153,49 @@ export function KeysPage() {
                       </>
                     ),
                   },
-                  { label: 'Scope', cell: ({ scope }) => <Tag>{scopeLabel(scope)}</Tag> },
-                  { label: 'State', cell: stateOf },
+                  { label: 'Scope', sort: 'scope', cell: ({ scope }) => <Tag>{scopeLabel(scope)}</Tag> },
+                  { label: 'State', sort: 'state', cell: stateOf },
                   {
                     label: 'Last used',
-                    wide: true,
+                    sort: 'used',
+                    sortsDown: true,
                     cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
                   },
-                  { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+                  {
+                    label: 'Created',
+                    wide: true,
+                    sort: 'created',
+                    sortsDown: true,
+                    cell: ({ createdAt }) => <When at={createdAt} />,
+                  },
                   {
                     label: 'Actions',
                     hiddenLabel: true,
                     right: true,
                     cell: (key) =>
                       works(key) && (
-                        <RowActions>
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            disabled={!may('updateApiKey')}
-                            aria-label={`Edit ${key.name} ${key.prefix}`}
-                            onClick={() => setOpen({ is: 'edit', key })}
-                          >
-                            Edit
-                          </Button>
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            disabled={!may('rotateApiKey')}
-                            aria-label={`Rotate ${key.name} ${key.prefix}`}
-                            onClick={() => setOpen({ is: 'rotate', key })}
-                          >
-                            Rotate
-                          </Button>
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            disabled={!may('revokeApiKey')}
-                            aria-label={`Revoke ${key.name} ${key.prefix}`}
-                            onClick={() => setOpen({ is: 'revoke', key })}
-                          >
-                            Revoke
-                          </Button>
-                        </RowActions>
+                        <MoreMenu
+                          label={`Actions for ${key.name} ${key.prefix}`}
+                          size="sm"
+                          actions={[
+                            {
+                              label: 'Edit',
+                              disabled: !may('updateApiKey'),
+                              onClick: () => setOpen({ is: 'edit', key }),
+                            },
+                            {
+                              label: 'Rotate',
+                              disabled: !may('rotateApiKey'),
+                              onClick: () => setOpen({ is: 'rotate', key }),
+                            },
+                            {
+                              label: 'Revoke',
+                              disabled: !may('revokeApiKey'),
+                              onClick: () => setOpen({ is: 'revoke', key }),
+                              danger: true,
+                            },
+                          ]}
+                        />
                       ),
                   },
                 ]}
@@ -217,15 +233,19 @@ export function KeysPage() {
 }
 
 /** The server sends them oldest first. */
-function listed(keys: readonly Key[], { search, show, order }: Filters): Key[] {
+function listed(keys: readonly Key[], { search, show, order }: Filters): readonly Key[] {
   const shown = keys.filter(
     (key) =>
       (show === undefined || works(key) === (show === 'working')) &&
       (key.id === search || matches(search, key.name, key.prefix)),
   )
-  if (order === 'name') return shown.sort(byName)
-  if (order === 'used') return shown.sort((a, b) => (b.lastUsedAt ?? '').localeCompare(a.lastUsedAt ?? ''))
-  return order === 'newest' ? shown.reverse() : shown
+  return sorted(shown, order, {
+    name: ({ name }) => name,
+    scope: ({ scope }) => scopeLabel(scope),
+    state: (key) => Number(works(key)),
+    used: ({ lastUsedAt }) => lastUsedAt,
+    created: ({ createdAt }) => createdAt,
+  })
 }
 
 const works = ({ revokedAt, expiresAt }: Key) =>

@@ -13,17 +13,18 @@ import { ROLES, roleName } from '../roles.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { MoreMenu } from '../ui/more-menu.tsx'
 import { units } from '../ui/number.ts'
-import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { RowActions, Wide } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { matches, slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
@@ -52,18 +53,22 @@ const REMOVE = graphql(`
 `)
 
 type Member = ResultOf<typeof MEMBERS>['members'][number]
-type Filters = { search?: string; role?: Role; order?: keyof typeof ORDERS }
+type Filters = { search?: string; role?: Role; order?: Order }
 
-const ORDERS = { email: 'By email', newest: 'Newest first', seen: 'Last seen' }
+type Column = 'email' | 'role' | 'seen' | 'since'
+type Order = Column | `-${Column}`
 
 /** The server sends them oldest first. */
-function listed(members: readonly Member[], { search, role, order }: Filters): Member[] {
+function listed(members: readonly Member[], { search, role, order }: Filters): readonly Member[] {
   const shown = members.filter(
     (member) => (role === undefined || member.role === role) && matches(search, member.email),
   )
-  if (order === 'email') return shown.sort((a, b) => a.email.localeCompare(b.email))
-  if (order === 'seen') return shown.sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''))
-  return order === 'newest' ? shown.reverse() : shown
+  return sorted(shown, order, {
+    email: ({ email }) => email,
+    role: ({ role }) => ROLES.findIndex(({ value }) => value === role),
+    seen: ({ lastSeenAt }) => lastSeenAt,
+    since: ({ createdAt }) => createdAt,
+  })
 }
 
 export function MembersPage() {
@@ -127,21 +132,32 @@ export function MembersPage() {
                     value={filters.role ?? null}
                     onChange={(role) => set({ role: (role ?? undefined) as Filters['role'] })}
                   />
-                  <OrderSelect
-                    usual="Oldest first"
-                    others={ORDERS}
-                    value={filters.order}
-                    onChange={(order) => set({ order })}
+                  <ExportRows
+                    name="members"
+                    rows={shown}
+                    columns={[
+                      ['email', ({ email }) => email],
+                      ['role', ({ role }) => role],
+                      ['createdAt', ({ createdAt }) => createdAt],
+                      ['lastSeenAt', ({ lastSeenAt }) => lastSeenAt],
+                    ]}
                   />
                 </ListTools>
-                <Total of={{ count: shown.length, more: false }} one="member" many="members" />
+                <Total
+                  of={{ count: shown.length, more: false }}
+                  one="member"
+                  many="members"
+                  page={{ before: page.before, rows: page.rows.length }}
+                />
                 <DataTable
                   label="Members"
                   rows={page.rows}
+                  sorting={{ now: filters.order, set: (order) => set({ order: order as Order }) }}
                   keyOf={({ id }) => id}
                   columns={[
                     {
                       label: 'Member',
+                      sort: 'email',
                       cell: ({ id, email }) => (
                         <Group gap="xs">
                           {email} {id === me?.id && <Tag tone="accent">you</Tag>}
@@ -150,6 +166,7 @@ export function MembersPage() {
                     },
                     {
                       label: 'Role',
+                      sort: 'role',
                       cell: ({ id, email, role }) =>
                         may('changeRole') ? (
                           <Select
@@ -172,38 +189,40 @@ export function MembersPage() {
                     },
                     {
                       label: 'Last seen',
-                      wide: true,
+                      sort: 'seen',
+                      sortsDown: true,
                       cell: ({ lastSeenAt }) =>
                         lastSeenAt === null ? 'signed out' : <When at={lastSeenAt} time />,
                     },
-                    { label: 'Since', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+                    {
+                      label: 'Since',
+                      wide: true,
+                      sort: 'since',
+                      sortsDown: true,
+                      cell: ({ createdAt }) => <When at={createdAt} />,
+                    },
                     {
                       label: 'Actions',
                       hiddenLabel: true,
                       right: true,
                       cell: (member) => (
-                        <RowActions>
-                          {may('createPasswordReset') && (
-                            <Button
-                              size="compact-sm"
-                              variant="default"
-                              aria-label={`Reset password of ${member.email}`}
-                              onClick={() => setResetting(member)}
-                            >
-                              Reset<Wide>&nbsp;password</Wide>
-                            </Button>
-                          )}
-                          {may('removeMember') && (
-                            <Button
-                              size="compact-sm"
-                              variant="default"
-                              aria-label={`Remove ${member.email}`}
-                              onClick={() => setRemoving(member)}
-                            >
-                              Remove
-                            </Button>
-                          )}
-                        </RowActions>
+                        <MoreMenu
+                          label={`Actions for ${member.email}`}
+                          size="sm"
+                          actions={[
+                            {
+                              label: 'Reset password',
+                              disabled: !may('createPasswordReset'),
+                              onClick: () => setResetting(member),
+                            },
+                            {
+                              label: 'Remove',
+                              disabled: !may('removeMember'),
+                              onClick: () => setRemoving(member),
+                              danger: true,
+                            },
+                          ]}
+                        />
                       ),
                     },
                   ]}

@@ -13,14 +13,15 @@ import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { OrderSelect } from '../ui/order-select.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { priceText, providerName } from '../ui/price.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 
@@ -40,18 +41,22 @@ const ARCHIVE = graphql(`
 
 type Price = ResultOf<typeof PRICES>['prices'][number]
 
-type Filters = { show?: 'current' | 'archived'; order?: keyof typeof ORDERS }
+type Filters = { show?: 'current' | 'archived'; order?: Order }
 
-const ORDERS = { newest: 'Newest first', amount: 'Lowest first' }
+type Column = 'amount' | 'provider' | 'id' | 'state'
+type Order = Column | `-${Column}`
 
 /** The server sends them oldest first. Amounts in different currencies are not compared. */
-function listed(prices: readonly Price[], { show, order }: Filters): Price[] {
+function listed(prices: readonly Price[], { show, order }: Filters): readonly Price[] {
   const shown = prices.filter(
     ({ archivedAt }) => show === undefined || (archivedAt !== null) === (show === 'archived'),
   )
-  if (order === 'amount')
-    return shown.sort((a, b) => a.currency.localeCompare(b.currency) || a.amount - b.amount)
-  return order === 'newest' ? shown.reverse() : shown
+  return sorted(shown, order, {
+    amount: ({ currency, amount }) => `${currency} ${String(amount).padStart(16, '0')}`,
+    provider: ({ provider }) => providerName(provider),
+    id: ({ id }) => id,
+    state: ({ archivedAt }) => Number(archivedAt !== null),
+  })
 }
 
 export function PackagePrices({ appId, packageId }: { appId: string; packageId: string }) {
@@ -128,12 +133,6 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             ) : (
               <>
                 <ListTools>
-                  <OrderSelect
-                    usual="Oldest first"
-                    others={ORDERS}
-                    value={order}
-                    onChange={(order) => set({ order })}
-                  />
                   <SegmentedControl
                     w="fit-content"
                     aria-label="Show"
@@ -147,15 +146,32 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       { value: 'archived', label: 'Archived' },
                     ]}
                   />
+                  <ExportRows
+                    name="prices"
+                    rows={shown}
+                    columns={[
+                      ['provider', ({ provider }) => provider],
+                      ['id', ({ id }) => id],
+                      ['price', (price) => priceText(price)],
+                      ['archivedAt', ({ archivedAt }) => archivedAt],
+                    ]}
+                  />
                 </ListTools>
-                <Total of={{ count: shown.length, more: false }} one="price" many="prices" />
+                <Total
+                  of={{ count: shown.length, more: false }}
+                  one="price"
+                  many="prices"
+                  page={{ before: page.before, rows: page.rows.length }}
+                />
                 <DataTable
                   label="Prices"
                   rows={page.rows}
+                  sorting={{ now: order, set: (order) => set({ order: order as Order }) }}
                   keyOf={({ provider, id }) => `${provider} ${id}`}
                   columns={[
                     {
                       label: 'Price',
+                      sort: 'amount',
                       cell: (price) => (
                         <Group gap="xs">
                           <Text size="sm" fw={600}>
@@ -169,9 +185,10 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                         </Group>
                       ),
                     },
-                    { label: 'Provider', cell: ({ provider }) => providerName(provider) },
+                    { label: 'Provider', sort: 'provider', cell: ({ provider }) => providerName(provider) },
                     {
                       label: 'Id',
+                      sort: 'id',
                       wide: true,
                       cell: ({ id }) => (
                         <Text size="xs" ff="monospace">
@@ -181,6 +198,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                     },
                     {
                       label: 'State',
+                      sort: 'state',
                       cell: ({ archivedAt }) =>
                         archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
                     },

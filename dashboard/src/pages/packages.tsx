@@ -1,7 +1,6 @@
-import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core'
+import { Button, SegmentedControl, Select, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
@@ -10,41 +9,36 @@ import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ExportRows } from '../ui/export-rows.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
-import { OrderSelect } from '../ui/order-select.tsx'
-import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { priceText } from '../ui/price.ts'
+import { moneyText, priceText } from '../ui/price.ts'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
-import { byName, slice } from '../ui/slice.ts'
-import { Tag } from '../ui/tag.tsx'
+import { slice } from '../ui/slice.ts'
+import { sorted } from '../ui/sorting.ts'
 import { Total } from '../ui/total.tsx'
-import { When } from '../ui/when.tsx'
-
-const PACKAGES = graphql(`
-  query Packages($appId: String!, $search: String) {
-    packages(appId: $appId, search: $search) {
-      id name status isAddon archived updatedAt
-      draft { name }
-      grants { id }
-      prices { id amount decimals currency interval }
-    }
-  }
-`)
-type Package = ResultOf<typeof PACKAGES>['packages'][number]
+import {
+  FIGURES,
+  type Figures,
+  mrrOf,
+  PACKAGES,
+  type Package,
+  packageColumns,
+  subscribersOf,
+} from './package-columns.tsx'
 
 type Filters = {
   search?: string
   status?: 'draft' | 'published' | 'archived'
   type?: 'base' | 'addon'
-  order?: keyof typeof ORDERS
+  order?: Order
 }
 
-const ORDERS = { name: 'By name', newest: 'Newest first', changed: 'Last changed' }
+type Column = 'name' | 'status' | 'features' | 'price' | 'subscribers' | 'mrr' | 'changed'
+type Order = Column | `-${Column}`
 
 export function PackagesPage() {
   const appId = useAppId()
@@ -52,6 +46,8 @@ export function PackagesPage() {
   const { make, after, ...filters } = useSearch({ from: '/inside/apps/$app/packages' })
   const navigate = useNavigate({ from: '/apps/$app/packages' })
   const asked = useAsk(PACKAGES, { appId, search: filters.search ?? null }, { keepPrevious: true })
+  // The table does not wait for them.
+  const figures = useAsk(FIGURES, { appId }).data?.revenue?.plans
   const close = () => void navigate({ search: ({ make, ...rest }) => rest })
   // Another filter is another list: it starts at its first page.
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
@@ -90,12 +86,6 @@ export function PackagesPage() {
             value={filters.type ?? null}
             onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
           />
-          <OrderSelect
-            usual="Oldest first"
-            others={ORDERS}
-            value={filters.order}
-            onChange={(order) => set({ order })}
-          />
           <SegmentedControl
             w="fit-content"
             aria-label="Status"
@@ -110,10 +100,25 @@ export function PackagesPage() {
               { value: 'archived', label: 'Archived' },
             ]}
           />
+          <ExportRows
+            name="packages"
+            rows={listed(asked.data?.packages ?? [], filters, figures)}
+            columns={[
+              ['id', ({ id }) => id],
+              ['name', ({ name }) => name],
+              ['status', ({ status, archived }) => (archived ? 'ARCHIVED' : status)],
+              ['type', ({ isAddon }) => (isAddon ? 'add-on' : 'plan')],
+              ['features', ({ grants }) => grants.length],
+              ['prices', ({ prices }) => prices.map(priceText).join(', ')],
+              ['subscribers', ({ id }) => subscribersOf(id, figures)],
+              ['mrr', ({ id }) => mrrOf(id, figures).map(moneyText).join(' + ')],
+              ['updatedAt', ({ updatedAt }) => updatedAt],
+            ]}
+          />
         </ListTools>
         <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
           {({ packages }) => {
-            const shown = listed(packages, filters)
+            const shown = listed(packages, filters, figures)
             const page = slice(shown, after)
             return packages.length === 0 && filters.search === undefined ? (
               <Empty
@@ -132,12 +137,18 @@ export function PackagesPage() {
               </Text>
             ) : (
               <>
-                <Total of={{ count: shown.length, more: false }} one="package" many="packages" />
+                <Total
+                  of={{ count: shown.length, more: false }}
+                  one="package"
+                  many="packages"
+                  page={{ before: page.before, rows: page.rows.length }}
+                />
                 <DataTable
                   label="Packages"
                   rows={page.rows}
                   keyOf={({ id }) => id}
-                  columns={COLUMNS(appId)}
+                  columns={packageColumns(appId, figures)}
+                  sorting={{ now: filters.order, set: (order) => set({ order: order as Order }) }}
                 />
                 <Pager after={after} next={page.next} />
               </>
@@ -157,14 +168,27 @@ export function PackagesPage() {
 }
 
 /** The server sends them oldest first. */
-function listed(packages: readonly Package[], { status, type, order }: Filters): Package[] {
+function listed(
+  packages: readonly Package[],
+  { status, type, order }: Filters,
+  figures: Figures,
+): readonly Package[] {
   const shown = packages.filter(
     (p) => shows(p, status ?? 'all') && (type === undefined || p.isAddon === (type === 'addon')),
   )
-  if (order === 'name') return shown.sort(byName)
-  if (order === 'newest') return shown.reverse()
-  if (order === 'changed') return shown.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
-  return shown
+  return sorted(shown, order, {
+    name: ({ name }) => name,
+    status: ({ status, draft }) => `${status} ${draft === null ? '' : 'draft'}`,
+    features: ({ grants }) => grants.length,
+    price: ({ prices: [price] }) => price && price.amount / 10 ** price.decimals,
+    subscribers: ({ id }) => subscribersOf(id, figures) ?? null,
+    // Amounts in different currencies are not compared: those of the first one are.
+    mrr: ({ id }) => {
+      const [mrr] = mrrOf(id, figures)
+      return mrr && mrr.amount / 10 ** mrr.decimals
+    },
+    changed: ({ updatedAt }) => updatedAt,
+  })
 }
 
 function shows(p: Package, status: string): boolean {
@@ -178,40 +202,3 @@ const EXAMPLE = adminCall(
   'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id status } }',
   { input: { id: 'pro', name: 'Pro', features: [{ id: 'api-calls', entitlement: { limit: 1000 } }] } },
 )
-
-const COLUMNS = (appId: string) => [
-  {
-    label: 'Name',
-    cell: ({ id, name }: Package) => (
-      <>
-        <Link to="/apps/$app/packages/$id" params={{ app: appId, id }} className="row-link">
-          {name}
-        </Link>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {id}
-        </Text>
-      </>
-    ),
-  },
-  {
-    label: 'Status',
-    cell: (p: Package) => (
-      <Group gap="xs">
-        <PackageStatusTag status={p.status} hasDraft={p.draft !== null} />
-        {p.isAddon && <Tag tone="accent">Add-on</Tag>}
-      </Group>
-    ),
-  },
-  { label: 'Features', right: true, wide: true, cell: ({ grants }: Package) => number(grants.length) },
-  {
-    label: 'Price',
-    wide: true,
-    cell: ({ prices }: Package) =>
-      prices.map(priceText).join(', ') || (
-        <Text size="sm" c="dimmed">
-          none
-        </Text>
-      ),
-  },
-  { label: 'Changed', wide: true, cell: ({ updatedAt }: Package) => <When at={updatedAt} /> },
-]

@@ -6,9 +6,10 @@ import { SubscriptionActions } from '../forms/subscription-actions.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
-import { Pager } from '../ui/pager.tsx'
+import { Pager, rowsBefore } from '../ui/pager.tsx'
 import { moneyText, providerName } from '../ui/price.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
+import type { Sorting } from '../ui/sorting.ts'
 import { StatusTag } from '../ui/status-tag.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -45,10 +46,12 @@ interface SubscriptionListProps {
   packageId?: string
   /** other filters; none is a filter of its own */
   filter?: Filter
+  sorting?: Sorting
 }
 
-export function SubscriptionList({ appId, userId, packageId, filter = {} }: SubscriptionListProps) {
-  const { after } = useSearch({ strict: false })
+export function SubscriptionList({ appId, userId, packageId, filter = {}, sorting }: SubscriptionListProps) {
+  const { after, at } = useSearch({ strict: false })
+  const before = rowsBefore(after, at)
   const asked = useAsk(
     SUBSCRIPTIONS,
     { packageId: packageId ?? null, ...filter, appId, userId: userId ?? null, after: after ?? null },
@@ -76,9 +79,15 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
         </>
       ),
     },
-    { label: 'Amount', right: true, wide: true, cell: amountOf },
+    { label: 'Amount', right: true, cell: amountOf },
     { label: 'Next', cell: (subscription: Subscription) => <NextText of={subscription} /> },
-    { label: 'Since', wide: true, cell: ({ startedAt }: Subscription) => <When at={startedAt} /> },
+    {
+      label: 'Since',
+      wide: true,
+      sort: 'since',
+      sortsDown: true,
+      cell: ({ startedAt }: Subscription) => <When at={startedAt} />,
+    },
     { label: 'Provider', wide: true, cell: billingOf },
     {
       label: 'Actions',
@@ -93,7 +102,12 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       {({ subscriptions }) => (
         <Stack gap="sm">
           {userId === undefined && (
-            <Total of={subscriptions?.total} one="subscription" many="subscriptions" />
+            <Total
+              of={subscriptions?.total}
+              one="subscription"
+              many="subscriptions"
+              page={{ before, rows: subscriptions?.rows.length ?? 0 }}
+            />
           )}
           {subscriptions?.rows.length === 0 ? (
             <Text c="dimmed">{whyEmpty(filter, userId, subscriptions.next)}</Text>
@@ -103,9 +117,14 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
               rows={subscriptions?.rows ?? []}
               keyOf={({ id }) => id}
               columns={columns}
+              sorting={sorting}
             />
           )}
-          <Pager after={after} next={subscriptions?.next} />
+          <Pager
+            after={after}
+            next={subscriptions?.next}
+            before={before === undefined ? undefined : before + (subscriptions?.rows.length ?? 0)}
+          />
         </Stack>
       )}
     </Loaded>

@@ -3,9 +3,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { ExportLink } from '../ui/export-rows.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Page } from '../ui/page.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SUBSCRIPTION_STATES, type SubscriptionState } from '../ui/subscription-states.ts'
 import { SubscriptionList } from './subscription-list.tsx'
@@ -21,7 +23,7 @@ type Filters = {
   package?: string
   state?: SubscriptionState
   provider?: 'stripe' | 'sandbox' | 'none'
-  order?: 'oldest'
+  order?: 'since' | '-since'
 }
 
 export function SubscriptionsPage() {
@@ -32,7 +34,14 @@ export function SubscriptionsPage() {
   const packages = asked.data?.packages ?? []
   // Another filter is another list: it starts at its first page.
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
-    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
+    void navigate({ search: ({ after, at, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
+  const filter = {
+    search: filters.user ?? null,
+    packageId: filters.package ?? null,
+    state: filters.state ?? null,
+    provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
+    oldestFirst: filters.order === 'since',
+  }
   return (
     <Page title="Subscriptions" about="Subscriptions of your users to plans and add-ons.">
       <FormAlert error={asked.error} />
@@ -75,26 +84,15 @@ export function SubscriptionsPage() {
             value={filters.provider ?? null}
             onChange={(provider) => set({ provider: (provider ?? undefined) as Filters['provider'] })}
           />
-          <Select
-            aria-label="Order"
-            w={150}
-            allowDeselect={false}
-            data={[
-              { value: 'newest', label: 'Newest first' },
-              { value: 'oldest', label: 'Oldest first' },
-            ]}
-            value={filters.order ?? 'newest'}
-            onChange={(order) => set({ order: order === 'oldest' ? 'oldest' : undefined })}
-          />
+          <SavedViews appId={appId} list="subscriptions" />
+          <ExportLink list="subscriptions" query={{ app: appId, ...filter }} />
         </ListTools>
         <SubscriptionList
           appId={appId}
-          filter={{
-            search: filters.user ?? null,
-            packageId: filters.package ?? null,
-            state: filters.state ?? null,
-            provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
-            oldestFirst: filters.order === 'oldest',
+          filter={filter}
+          sorting={{
+            now: filters.order ?? '-since',
+            set: (order) => set({ order: order === 'since' ? order : undefined }),
           }}
         />
       </Stack>

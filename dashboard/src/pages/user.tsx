@@ -1,6 +1,6 @@
 import { Button, Divider, Group, Loader, Skeleton, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -45,7 +45,7 @@ const USER = graphql(`
 
 export function UserPage() {
   const { app, id } = useParams({ from: '/inside/apps/$app/users/$id' })
-  const { tab = 'usage' } = useSearch({ from: '/inside/apps/$app/users/$id' })
+  const { tab = 'usage', open: toOpen } = useSearch({ from: '/inside/apps/$app/users/$id' })
   const navigate = useNavigate({ from: '/apps/$app/users/$id' })
   const may = useMay()
   const asked = useAsk(USER, { appId: app, id })
@@ -55,6 +55,12 @@ export function UserPage() {
   const hasPlan = plan !== undefined
   const ofPlan = useSubscriptionActions(app, plan)
   const [open, setOpen] = useState<Opened | null>(null)
+  // A link from a list opens one of the forms.
+  useEffect(() => {
+    if (toOpen === undefined) return
+    setOpen(toOpen)
+    void navigate({ search: ({ open, ...rest }) => rest, replace: true })
+  }, [toOpen, navigate])
   const close = () => setOpen(null)
   const name = user?.name ?? user?.email ?? id
   const form = { appId: app, userId: id, onDone: close }

@@ -1,7 +1,7 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { IconPlus, IconUpload } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { graphql, type ResultOf } from '../api/graphql.ts'
+import { graphql } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
@@ -10,53 +10,50 @@ import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { AnchorLink, ButtonLink } from '../ui/links.tsx'
+import { ExportLink } from '../ui/export-rows.tsx'
+import { ButtonLink } from '../ui/links.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { Pager } from '../ui/pager.tsx'
+import { Pager, rowsBefore } from '../ui/pager.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { SUBSCRIPTION_STATES } from '../ui/subscription-states.ts'
 import { Total } from '../ui/total.tsx'
-import { UserLink } from '../ui/user-link.tsx'
-import { When } from '../ui/when.tsx'
+import { USERS, userColumns } from './user-columns.tsx'
 
-const USERS = graphql(`
-  query Users($appId: String!, $search: String, $packageId: String, $state: SubscriptionState, $order: UserOrder, $after: String) {
-    users(appId: $appId, search: $search, packageId: $packageId, state: $state, order: $order, after: $after) {
-      next
-      total { count more }
-      rows { id name email billingId createdAt packages { id name isAddon } }
-    }
-  }
-`)
 const PACKAGES = graphql(`
   query UserFilters($appId: String!) {
     packages(appId: $appId) { id name }
   }
 `)
-type User = NonNullable<ResultOf<typeof USERS>['users']>['rows'][number]
+
+const ORDERS = {
+  '-since': 'NEWEST',
+  since: 'OLDEST',
+  name: 'NAME',
+  '-name': 'NAME_DESC',
+  email: 'EMAIL',
+  '-email': 'EMAIL_DESC',
+} as const
 
 export function UsersPage() {
   const appId = useAppId()
   const may = useMay()
   const filters = useSearch({ from: '/inside/apps/$app/users' })
-  const { search, package: packageId, state, order, after, make } = filters
+  const { search, package: packageId, state, order, after, at, make } = filters
   const navigate = useNavigate({ from: '/apps/$app/users' })
   const packages = useAsk(PACKAGES, { appId }).data?.packages ?? []
-  const asked = useAsk(
-    USERS,
-    {
-      appId,
-      search: search ?? null,
-      packageId: packageId === 'none' ? '' : (packageId?.replace(/^package:/, '') ?? null),
-      state: state ?? null,
-      order: order === 'oldest' ? 'OLDEST' : order === 'name' ? 'NAME' : 'NEWEST',
-      after: after ?? null,
-    },
-    { keepPrevious: true },
-  )
+  const query = {
+    search: search ?? null,
+    packageId: packageId === 'none' ? '' : (packageId?.replace(/^package:/, '') ?? null),
+    state: state ?? null,
+    order: ORDERS[order ?? '-since'],
+  }
+  const asked = useAsk(USERS, { appId, ...query, after: after ?? null }, { keepPrevious: true })
+  const before = rowsBefore(after, at)
+  const columns = userColumns(appId, may)
   const close = () => void navigate({ search: ({ make, ...rest }) => rest })
   const newUser = (
     <Button
@@ -132,32 +129,15 @@ export function UsersPage() {
               })
             }
           />
-          <Select
-            aria-label="Order"
-            w={150}
-            allowDeselect={false}
-            // A search, a plan and a status have an order of their own.
-            disabled={search !== undefined || packageId !== undefined || state !== undefined}
-            data={[
-              { value: 'newest', label: 'Newest first' },
-              { value: 'oldest', label: 'Oldest first' },
-              { value: 'name', label: 'By name' },
-            ]}
-            value={order ?? 'newest'}
-            onChange={(value) =>
-              void navigate({
-                search: value === 'oldest' || value === 'name' ? { order: value } : {},
-                replace: true,
-              })
-            }
-          />
+          <SavedViews appId={appId} list="users" />
+          <ExportLink list="users" query={{ app: appId, ...query }} />
         </ListTools>
         <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
           {({ users }) =>
             users && users.rows.length === 0 && !users.next ? (
               packageId !== undefined || state !== undefined ? (
                 <Text c="dimmed">No users match.</Text>
-              ) : search !== undefined || after !== undefined || order !== undefined ? (
+              ) : search !== undefined ? (
                 <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
               ) : (
                 <Empty
@@ -171,14 +151,33 @@ export function UsersPage() {
               )
             ) : (
               <>
-                <Total of={users?.total} one="user" many="users" />
+                <Total
+                  of={users?.total}
+                  one="user"
+                  many="users"
+                  page={{ before, rows: users?.rows.length ?? 0 }}
+                />
                 <DataTable
                   label="Users"
                   rows={users?.rows ?? []}
                   keyOf={({ id }) => id}
-                  columns={COLUMNS(appId)}
+                  columns={columns}
+                  // A search, a plan and a status have an order of their own.
+                  sorting={
+                    search === undefined && packageId === undefined && state === undefined
+                      ? {
+                          now: order ?? '-since',
+                          set: (order) =>
+                            void navigate({ search: { order: order as keyof typeof ORDERS }, replace: true }),
+                        }
+                      : undefined
+                  }
                 />
-                <Pager after={after} next={users?.next} />
+                <Pager
+                  after={after}
+                  next={users?.next}
+                  before={before === undefined ? undefined : before + (users?.rows.length ?? 0)}
+                />
               </>
             )
           }
@@ -198,34 +197,3 @@ export function UsersPage() {
 const EXAMPLE = adminCall('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
   input: { id: 'ada', name: 'Ada', email: 'ada@example.com' },
 })
-
-const COLUMNS = (appId: string) => [
-  {
-    label: 'User',
-    cell: ({ id, name }: User) => <UserLink appId={appId} id={id} name={name} />,
-  },
-  { label: 'Email', cell: ({ email }: User) => email },
-  {
-    label: 'Plan',
-    wide: true,
-    cell: ({ packages }: User) => (
-      <Group gap="xs">
-        {packages.map(({ id, name }) => (
-          <AnchorLink key={id} size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id }}>
-            {name}
-          </AnchorLink>
-        ))}
-      </Group>
-    ),
-  },
-  {
-    label: 'Billing id',
-    wide: true,
-    cell: ({ billingId }: User) => (
-      <Text size="xs" ff="monospace">
-        {billingId}
-      </Text>
-    ),
-  },
-  { label: 'Since', wide: true, cell: ({ createdAt }: User) => <When at={createdAt} /> },
-]

@@ -1,5 +1,8 @@
 import { Paper, Table, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
+import classes from './data-table.module.css'
+import { ariaSort, SortHeader, SortSelect } from './sort-header.tsx'
+import type { Sorting } from './sorting.ts'
 import { useRows } from './table-rows.ts'
 
 interface Column<Row> {
@@ -11,8 +14,12 @@ interface Column<Row> {
   wide?: boolean
   /** stays in sight while the table is scrolled sideways */
   sticky?: boolean
-  /** read out, but not shown */
+  /** read out, but not shown: a column of buttons */
   hiddenLabel?: boolean
+  /** its name as an order in the address: the header sorts by it */
+  sort?: string
+  /** The first click shows the largest or latest first. */
+  sortsDown?: boolean
 }
 
 interface DataTableProps<Row> {
@@ -20,57 +27,92 @@ interface DataTableProps<Row> {
   rows: readonly Row[]
   keyOf: (row: Row) => string
   columns: Column<Row>[]
+  /** how the columns with `sort` sort the list; undefined: not this list */
+  sorting?: Sorting | undefined
+  /** A comparison stays a table on a phone. All others show each row as a card there. */
+  comparison?: boolean
 }
 
-export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<Row>) {
+export function DataTable<Row>({
+  label,
+  rows,
+  keyOf,
+  columns,
+  sorting,
+  comparison = false,
+}: DataTableProps<Row>) {
   const { body, row: onRow } = useRows(rows.length)
+  const kindOf = (column: Column<Row>, index: number) => {
+    if (column.hiddenLabel) return classes.actions
+    return index === columns.findIndex(({ hiddenLabel }) => !hiddenLabel) ? classes.title : classes.detail
+  }
   return (
-    <Paper radius="md" style={{ overflow: 'hidden' }}>
-      {/* A wide table scrolls on its own, with the arrow keys while one of its rows has the focus. */}
-      <Table.ScrollContainer
-        minWidth={0}
-        type="native"
-        role="region"
-        aria-label={label}
-        style={{ position: 'relative' }}
-      >
-        <Table highlightOnHover fz="sm" aria-label={label}>
-          <Table.Thead>
-            <Table.Tr>
-              {columns.map((column) => (
-                <Table.Th
-                  key={column.label}
-                  ta={column.right ? 'right' : 'left'}
-                  c="dimmed"
-                  fw={600}
-                  fz="xs"
-                  style={{ whiteSpace: 'nowrap' }}
-                  {...(column.sticky && { className: 'sticky-cell' })}
-                  {...(column.wide && { visibleFrom: 'sm' })}
-                >
-                  {column.hiddenLabel ? <VisuallyHidden>{column.label}</VisuallyHidden> : column.label}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody {...body}>
-            {rows.map((row, index) => (
-              <Table.Tr key={keyOf(row)} {...onRow(index)}>
+    <div>
+      {sorting && !comparison && <SortSelect columns={columns} sorting={sorting} />}
+      <Paper radius="md" style={{ overflow: 'hidden' }} className={comparison ? '' : (classes.list ?? '')}>
+        {/* A wide table scrolls on its own, with the arrow keys while one of its rows has the focus. */}
+        <Table.ScrollContainer
+          minWidth={0}
+          type="native"
+          role="region"
+          aria-label={label}
+          style={{ position: 'relative' }}
+        >
+          {/* The roles are those of the elements, which some browsers drop when the elements are laid out as cards. */}
+          <Table highlightOnHover fz="sm" aria-label={label} role="table">
+            <Table.Thead role="rowgroup">
+              <Table.Tr role="row">
                 {columns.map((column) => (
-                  <Table.Td
+                  <Table.Th
                     key={column.label}
-                    ta={column.right ? 'right' : 'left'}
-                    className={`${column.right ? 'numbers' : 'break'}${column.sticky ? ' sticky-cell' : ''}`}
+                    role="columnheader"
+                    c="dimmed"
+                    fw={600}
+                    fz="xs"
+                    aria-sort={ariaSort(column, sorting)}
+                    data-right={column.right || undefined}
+                    style={{ whiteSpace: 'nowrap' }}
+                    className={namesOf(column.right && classes.right, column.sticky && 'sticky-cell')}
                     {...(column.wide && { visibleFrom: 'sm' })}
                   >
-                    {column.cell(row)}
-                  </Table.Td>
+                    {column.hiddenLabel ? (
+                      <VisuallyHidden>{column.label}</VisuallyHidden>
+                    ) : sorting && column.sort !== undefined ? (
+                      <SortHeader column={column} sorting={sorting} />
+                    ) : (
+                      column.label
+                    )}
+                  </Table.Th>
                 ))}
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+            </Table.Thead>
+            <Table.Tbody {...body} role="rowgroup">
+              {rows.map((row, index) => (
+                <Table.Tr key={keyOf(row)} role="row" {...onRow(index)}>
+                  {columns.map((column, place) => (
+                    <Table.Td
+                      key={column.label}
+                      role="cell"
+                      data-label={column.label}
+                      className={namesOf(
+                        column.right ? 'numbers' : 'break',
+                        column.right && classes.right,
+                        column.sticky && 'sticky-cell',
+                        !comparison && kindOf(column, place),
+                      )}
+                      {...(column.wide && { visibleFrom: 'sm' })}
+                    >
+                      {column.cell(row)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      </Paper>
+    </div>
   )
 }
+
+const namesOf = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ')

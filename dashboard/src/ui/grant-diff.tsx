@@ -15,6 +15,7 @@ export function GrantDiff({ before, after, features }: GrantDiffProps) {
   const changes = grantChanges(before, after)
   return (
     <DataTable
+      comparison
       label="Published and draft"
       rows={changes}
       keyOf={({ id }) => id}

@@ -28,6 +28,7 @@ export function ObjectDiff({
   )
   return (
     <DataTable
+      comparison
       label={label}
       rows={rows}
       keyOf={({ field }) => field}

@@ -6,14 +6,24 @@ interface TotalProps {
   /** "user", "users" */
   one: string
   many: string
+  /** The rows of this page, and how many come before them; undefined: not known. */
+  page?: { before: number | undefined; rows: number }
 }
 
-/** "1 user", "10,000+ users"; nothing where it is not counted. */
-export function Total({ of, one, many }: TotalProps) {
-  if (!of) return null
+/** "1 user", "1–50 of 10,003 users", "101–150 of 100,000+ users"; nothing where it is not counted. */
+export function Total({ of, one, many, page }: TotalProps) {
+  if (!of && !page) return null
   return (
     <Text size="sm" c="dimmed" role="status">
-      {`${number(of.count)}${of.more ? '+' : ''} ${of.count === 1 && !of.more ? one : many}`}
+      {[rangeText(of, page), of && `${number(of.count)}${of.more ? '+' : ''}`].filter(Boolean).join(' of ')}{' '}
+      {of?.count === 1 && !of.more ? one : many}
     </Text>
   )
+}
+
+/** Nothing for a list of one page. */
+function rangeText(of: TotalProps['of'], page: TotalProps['page']): string | null {
+  if (page?.before === undefined || page.rows === 0) return null
+  const isWhole = of && !of.more && page.before === 0 && page.rows >= of.count
+  return isWhole ? null : `${number(page.before + 1)}–${number(page.before + page.rows)}`
 }

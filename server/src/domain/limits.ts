@@ -196,8 +196,10 @@ export const MAX_PAGE = 500
  * Rows that one page of a filtered list scans, which takes tens of milliseconds. The next page continues from there.
  */
 export const MAX_LOOKED_AT = 20_000
-/** A total above this is reported as "more". */
+/** The total of a filtered list above this is reported as "more". */
 export const MAX_COUNTED = 10_000
+/** The same for a list without such a filter, which an index counts in a tenth of a second. */
+export const MAX_TOTAL = 100_000
 /** Users found by part of a word. All of them are fetched to find the best ones. */
 export const MAX_USERS_BY_PART = 100
 

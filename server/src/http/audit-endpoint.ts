@@ -1,15 +1,18 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { stringify } from 'csv-stringify/sync'
 import { badRequest } from '../domain/errors.ts'
 import type { Service } from '../operations/call/service.ts'
 import { actorName, type DescribedEntry } from '../operations/home/describe-entries.ts'
 import { exportAuditLog } from '../operations/members/audit-log.ts'
 import { ACTOR_KINDS } from '../store/audit/audit.ts'
+import { csvPages } from './csv-pages.ts'
 import { memberFile } from './member-file.ts'
 
 const FORMATS = {
-  csv: { type: 'text/csv; charset=utf-8', text: asCsv },
+  csv: {
+    type: 'text/csv; charset=utf-8',
+    text: (pages: AsyncIterable<DescribedEntry[]>) => csvPages(COLUMNS, pages),
+  },
   ndjson: { type: 'application/x-ndjson; charset=utf-8', text: asNdjson },
 }
 
@@ -60,20 +63,6 @@ const COLUMNS = [
   ['before', (row) => row.before],
   ['after', (row) => row.after],
 ] as const satisfies [string, (row: DescribedEntry) => unknown][]
-
-async function* asCsv(pages: AsyncIterable<DescribedEntry[]>): AsyncGenerator<string> {
-  // The mark at the beginning tells spreadsheets that this is UTF-8.
-  yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
-  for await (const rows of pages) {
-    yield stringify(
-      rows.map((row) => COLUMNS.map(([, of]) => cell(of(row)))),
-      { quoted: true, quoted_empty: true, record_delimiter: '\r\n', escape_formulas: true },
-    )
-  }
-}
-
-const cell = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 async function* asNdjson(pages: AsyncIterable<DescribedEntry[]>): AsyncGenerator<string> {
   for await (const rows of pages) {

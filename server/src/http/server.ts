@@ -17,6 +17,7 @@ import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { dashboardPages } from './dashboard-pages.ts'
 import { docsPages } from './docs-pages.ts'
 import { NodeExchange } from './exchange.ts'
+import { exportEndpoint } from './export-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
 import { Turns } from './in-turn.ts'
@@ -94,6 +95,7 @@ export function httpServer(
   const rest = restHandler(adminApi, admission, service, underWay)
   const imports = importEndpoint(service, publicUrl)
   const audit = auditEndpoint(service, publicUrl)
+  const exports = exportEndpoint(service, publicUrl)
   const pages = dashboardPages(folders.dashboard, publicUrl)
   const docs = docsPages(folders.docs)
   const openapi = openapiEndpoint()
@@ -187,6 +189,10 @@ export function httpServer(
         return imports.report(request, response)
       case '/dashboard/audit':
         return audit(request, response)
+      case '/dashboard/export/users':
+        return exports.users(request, response)
+      case '/dashboard/export/subscriptions':
+        return exports.subscriptions(request, response)
       case '/healthz':
         return answerText(request, response, 200, 'ok')
       case '/readyz':

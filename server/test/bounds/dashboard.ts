@@ -13,6 +13,7 @@ import {
   MAX_LOOKED_AT,
   MAX_PAGE,
   MAX_REVENUE_DAYS,
+  MAX_TOTAL,
   MAX_USERS_BY_PART,
   PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
@@ -90,6 +91,19 @@ export const dashboardBounds: Bound[] = [
     refused: async (world) =>
       expect(await subscriptionsOf(world, MAX_COUNTED + 1, 'CANCELLED')).toMatchObject({
         total: { count: MAX_COUNTED, more: true },
+      }),
+  },
+  {
+    limit: 'MAX_TOTAL',
+    inOnePlace: true,
+    what: 'what the total of a list without a filter counts to',
+    works: async (world) =>
+      expect(await subscriptionsOf(world, MAX_TOTAL, null)).toMatchObject({
+        total: { count: MAX_TOTAL, more: false },
+      }),
+    refused: async (world) =>
+      expect(await subscriptionsOf(world, MAX_TOTAL + 1, null)).toMatchObject({
+        total: { count: MAX_TOTAL, more: true },
       }),
   },
   {
@@ -303,7 +317,7 @@ async function expectFound({ databaseUrl, dashboard, fresh }: World, users: numb
 }
 
 /** The first page of an app with so many subscriptions, all of them over. */
-async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: number, state: string) {
+async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: number, state: string | null) {
   const app = fresh()
   const connection = { connectionString: databaseUrl, ...UNREPORTED }
   await rowsOf(connection, `insert into app (id, name) values ($1, 'Many')`, [app])

@@ -160,6 +160,8 @@ describe('gap: the audit log', () => {
       'undoUserImport',
       'signOutEverywhere',
       'exportAuditLog',
+      'exportUsers',
+      'exportSubscriptions',
     ]
     expect([...examples, ...elsewhere].sort()).toEqual(noted.sort())
   })

@@ -37,6 +37,7 @@ const QUERIES: Record<string, string[]> = {
   featureActivity: MEMBERS,
   featureOverrides: MEMBERS,
   featurePackages: MEMBERS,
+  featureTotals: MEMBERS,
   featureUse: MEMBERS,
   featureUsers: MEMBERS,
   features: MEMBERS,
@@ -343,7 +344,12 @@ describe('gap: roles', () => {
 
   it.for(MEMBERS)('the pages of a member who is %s are told the same', async (role) => {
     const { permissions } = await (await as(role)).data('{ permissions }')
-    const files = { importUsers: IMPORT_USERS, exportAuditLog: MEMBERS }
+    const files = {
+      importUsers: IMPORT_USERS,
+      exportAuditLog: MEMBERS,
+      exportUsers: MEMBERS,
+      exportSubscriptions: MEMBERS,
+    }
     const rows = Object.entries({ ...MUTATIONS, ...files })
     expect(permissions.toSorted()).toEqual(
       rows.flatMap(([name, who]) => (who.includes(role) ? [name] : [])).toSorted(),

@@ -390,6 +390,7 @@ describe('gap: long lists', () => {
     expect(await oneByOne({ state: 'ACTIVE' })).toEqual(['eve', 'ada', 'bob'])
     expect(await oneByOne({ order: 'OLDEST' })).toEqual(['ada', 'bob', 'eve', 'zoe'])
     expect(await oneByOne({ order: 'NAME' })).toEqual(['ada', 'bob', 'eve', 'zoe'])
+    expect(await oneByOne({ order: 'NAME_DESC' })).toEqual(['zoe', 'eve', 'bob', 'ada'])
     const cursor = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
     const wrong = [
       'no JSON',

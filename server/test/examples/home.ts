@@ -6,6 +6,7 @@ export const homeQueries = {
   checklist: { args: () => ({}) },
   activity: { args: () => day },
   featureActivity: { args: () => ({ id: 'calls', ...day }) },
+  featureTotals: { args: () => ({}) },
   latestEvents: { args: () => ({ first: 5 }) },
   nearLimits: { args: () => ({ first: 5 }) },
 } satisfies Partial<QueryExamples>

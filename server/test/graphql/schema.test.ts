@@ -35,7 +35,7 @@ describe('spec §9: versioning', () => {
 describe('gap: replica: where the dashboard reads', () => {
   const ON_THE_PRIMARY = [
     // They write first: what this process has counted.
-    ...['activity', 'featureActivity', 'latestEvents', 'nearLimits'],
+    ...['activity', 'featureActivity', 'featureTotals', 'latestEvents', 'nearLimits'],
     // What a provider answers, or a check would.
     ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
     // A member looks at what has just been sent.

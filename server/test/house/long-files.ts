@@ -17,6 +17,7 @@ export const LONGER: Record<string, string> = {
   'server/test/rest/requests.test.ts': ROWS,
   'server/test/rest/routes.test.ts': ROWS,
   'server/src/domain/spending.test.ts': ONE_MODEL,
+  'server/test/schema/plans.test.ts': ROWS,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/start/telemetry.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,

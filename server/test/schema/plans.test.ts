@@ -120,7 +120,11 @@ async function everyStatement(): Promise<Statement[]> {
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
-    'users(appId: "default", search: "part of it") { next }',
+    'users(appId: "default", search: "part of it") { next rows { plan { id } } }',
+    ...['NAME', 'NAME_DESC', 'EMAIL', 'EMAIL_DESC'].flatMap((order) => [
+      `users(appId: "default", order: ${order}) { next rows { plan { id } } }`,
+      `users(appId: "default", order: ${order}, after: "${Buffer.from('["u",1]').toString('base64url')}") { next }`,
+    ]),
     ...SUBSCRIPTION_STATES.flatMap((state) => [
       `users(appId: "default", state: ${state}) { next total { count } }`,
       `users(appId: "default", state: ${state}, packageId: "p1") { next total { count } }`,

@@ -49,6 +49,7 @@ import {
   ALL_SUBSCRIPTIONS,
   countSubscriptions,
   filteredSubscriptions,
+  livePlans,
 } from '../../src/store/subscriptions/subscription-list.ts'
 import * as subscriptions from '../../src/store/subscriptions/subscriptions.ts'
 import * as successors from '../../src/store/subscriptions/successors.ts'
@@ -58,7 +59,7 @@ import {
   moveRecentUsage,
   readChecklist,
 } from '../../src/store/usage/activity.ts'
-import { featureActivityBetween } from '../../src/store/usage/feature-activity.ts'
+import { featureActivityBetween, featureTotals } from '../../src/store/usage/feature-activity.ts'
 import { storeResults } from '../../src/store/usage/idempotency.ts'
 import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
@@ -142,6 +143,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, UID),
   subscriptionRows: (db, app) => subscriptionRows(db, app, ['subscription']),
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
+  featureTotals: (db, app) => featureTotals(db, app, ['calls'], 36_500),
   featureActivityBetween: async (db, app) => [
     ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
   ],
@@ -359,11 +361,13 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     await userList.usersByAge(db, app, 'NEWEST', LAST, 9),
     await userList.usersByAge(db, app, 'OLDEST', 0, 9),
   ],
-  usersByName: (db, app) => userList.usersByName(db, app, { key: '', uid: 0 }, 9),
+  usersByText: (db, app) => userList.usersByText(db, app, 'NAME', null, 9),
+  'usersByText, further ones': (db, app) => userList.usersByText(db, app, 'EMAIL', { key: '', uid: 0 }, 9),
   usersWithoutPlan: async (db, app) => {
     await subscriptions.cancelNow(db, app, ['subscription'], NOW)
     return userList.usersWithoutPlan(db, app, LAST, 9, 9, NOW)
   },
+  livePlans: (db, app) => livePlans(db, app, [UID], NOW),
   listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
   countUsers: (db, app) => userList.countUsers(db, app, 9),
   searchUsers: (db, app) => searchUsers(db, app, 'ann', null, 9, 9),

@@ -2,7 +2,7 @@ import { inApp } from '../../operations/apps/apps.ts'
 import type { KeyedPage } from '../../operations/call/pages.ts'
 import { type FeaturePackage, featurePackages } from '../../operations/catalogue/feature-packages.ts'
 import { type FeatureUser, featureUsers } from '../../operations/catalogue/feature-users.ts'
-import { FEATURE_INTERVALS, featureActivity } from '../../operations/home/feature-activity.ts'
+import { FEATURE_INTERVALS, featureActivity, featureTotals } from '../../operations/home/feature-activity.ts'
 import type { FeatureCalls } from '../../store/usage/feature-activity.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
@@ -26,6 +26,18 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
       refused: t.expose('refused', {
         type: 'SafeInt',
         description: 'Number of usage events that were not recorded.',
+      }),
+    }),
+  })
+  const totals = builder.objectRef<FeatureCalls & { featureId: string }>('FeatureTotals').implement({
+    description: 'Number of calls for a feature in the last seven days.',
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      checks: t.expose('checks', { type: 'SafeInt' }),
+      denied: t.expose('denied', { type: 'SafeInt', description: 'Number of checks that denied access.' }),
+      records: t.expose('records', { type: 'SafeInt' }),
+      units: t.exposeFloat('units', {
+        description: 'Sum of recorded usage; negative if more was reverted than recorded.',
       }),
     }),
   })
@@ -66,6 +78,12 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
         args: { ...args, packageId: t.arg.string({ description: 'Only users of this package.' }), ...page },
         resolve: async (_, { appId, id, packageId, first, after }, context) =>
           featureUsers(await inApp(appCall(context, appId)), id, packageId ?? null, { first, after }),
+      }),
+      featureTotals: t.field({
+        type: [totals],
+        description: 'Calls for the features of the app. Features without calls are omitted.',
+        args: { appId },
+        resolve: async (_, { appId }, context) => featureTotals(await inApp(appCall(context, appId))),
       }),
       featureActivity: t.field({
         type: [point],

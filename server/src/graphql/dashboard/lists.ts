@@ -82,7 +82,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
             type: userOrder,
             defaultValue: 'NEWEST',
             description:
-              'Order of the users. NAME omits users without a name. Cannot be combined with `search`, `packageId` or `state`.',
+              'Order of the users. NAME omits users without a name, and EMAIL users without an email. Cannot be combined with `search`, `packageId` or `state`.',
           }),
           ...page,
         },

@@ -138,6 +138,17 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
 }
 
 function defineFigures(builder: Builder<DashboardContext>) {
+  const mrr = builder.objectRef<Revenue['mrr'][number]>('Mrr').implement({
+    description:
+      'Monthly recurring revenue at list prices, without trials, paused subscriptions and one-off prices.',
+    fields: (t) => ({
+      provider: t.exposeString('provider'),
+      currency: t.exposeString('currency'),
+      decimals: t.exposeInt('decimals', { description: DECIMALS }),
+      amount: t.expose('amount', { type: 'SafeInt' }),
+      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'Part of the amount that is past due.' }),
+    }),
+  })
   const plan = builder.objectRef<Revenue['plans'][number]>('PlanFigures').implement({
     description: 'Figures for the live subscriptions of a package.',
     fields: (t) => ({
@@ -152,17 +163,10 @@ function defineFigures(builder: Builder<DashboardContext>) {
       unpaid: t.exposeInt('unpaid', {
         description: 'Number of live subscriptions without a billing provider.',
       }),
-    }),
-  })
-  const mrr = builder.objectRef<Revenue['mrr'][number]>('Mrr').implement({
-    description:
-      'Monthly recurring revenue at list prices, without trials, paused subscriptions and one-off prices.',
-    fields: (t) => ({
-      provider: t.exposeString('provider'),
-      currency: t.exposeString('currency'),
-      decimals: t.exposeInt('decimals', { description: DECIMALS }),
-      amount: t.expose('amount', { type: 'SafeInt' }),
-      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'Part of the amount that is past due.' }),
+      mrr: t.expose('mrr', {
+        type: [mrr],
+        description: 'Monthly recurring revenue of the prices of this package.',
+      }),
     }),
   })
   const total = builder.objectRef<Revenue['payments'][number]>('ChargeTotal').implement({

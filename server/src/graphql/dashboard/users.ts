@@ -148,6 +148,12 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
         description: "Packages of the user's live subscriptions, base plan first. Only set in lists.",
         resolve: (u) => u.packages?.() ?? [],
       }),
+      plan: t.field({
+        type: types.subscription,
+        nullable: true,
+        description: 'Live subscription of the user to a plan. Only set in lists.',
+        resolve: (u) => u.plan?.() ?? null,
+      }),
     }),
   })
   const grantedFeature = builder.objectRef<GrantedFeature>('GrantedFeature').implement({

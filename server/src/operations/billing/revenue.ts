@@ -48,6 +48,8 @@ const FEW = 10_000
 interface Figures extends Movements {
   plans: PlanCount[]
   mrr: Mrr[]
+  /** by package; missing from figures that an earlier version computed */
+  packageMrr?: (Mrr & { packageId: string })[]
   payments: PaymentTotal[]
   refunds: RefundTotal[]
 }
@@ -60,7 +62,7 @@ export interface Revenue extends Movements {
   from: number
   trialing: number
   pastDue: number
-  plans: Named<PlanCount>[]
+  plans: (Named<PlanCount> & { mrr: InUnits<Mrr>[] })[]
   mrr: InUnits<Mrr>[]
   payments: InUnits<PaymentTotal & RefundTotal>[]
   /** live subscriptions with unknown prices */
@@ -82,7 +84,12 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
   const plans = figures.plans
     .map((plan) => {
       const known = packages.get(plan.packageId)
-      return { ...plan, packageName: known?.name ?? plan.packageId, isAddon: known?.isAddon ?? false }
+      return {
+        ...plan,
+        packageName: known?.name ?? plan.packageId,
+        isAddon: known?.isAddon ?? false,
+        mrr: (figures.packageMrr ?? []).filter(({ packageId }) => packageId === plan.packageId).map(inUnits),
+      }
     })
     .sort((a, b) => Number(a.isAddon) - Number(b.isAddon) || liveOf(b) - liveOf(a))
   const sum = (of: 'trialing' | 'pastDue') => plans.reduce((total, plan) => total + plan[of], 0)
@@ -149,14 +156,26 @@ async function newFigures(
 
 async function countFigures(tx: Tx, appId: string, days: number, now: number): Promise<Figures> {
   const from = now - days * DAY_MS
+  const charged = await chargedPrices(tx, appId, now)
   return {
     ...(await countMovements(tx, appId, from, now)),
     plans: await countByPackage(tx, appId, now),
-    mrr: mrrOf(await chargedPrices(tx, appId, now)),
+    mrr: mrrOf(charged),
+    packageMrr: mrrByPackage(charged),
     payments: await paymentTotals(tx, appId, from, now),
     refunds: await refundTotals(tx, appId, from, now),
   }
 }
+
+function mrrByPackage(charged: readonly ChargedOf[]): (Mrr & { packageId: string })[] {
+  const byPackage = new Map<string, ChargedOf[]>()
+  for (const one of charged) byPackage.set(one.packageId, [...(byPackage.get(one.packageId) ?? []), one])
+  return [...byPackage].flatMap(([packageId, ofPackage]) =>
+    mrrOf(ofPackage).map((mrr) => ({ packageId, ...mrr })),
+  )
+}
+
+type ChargedOf = Awaited<ReturnType<typeof chargedPrices>>[number]
 
 /** The subscriptions behind a figure, newest first. */
 export async function revenueList(

@@ -1,6 +1,7 @@
-import { type FeatureCalls, featureActivityBetween } from '../../store/usage/feature-activity.ts'
+import type { FeatureCalls } from '../../store/usage/feature-activity.ts'
+import * as store from '../../store/usage/feature-activity.ts'
 import type { Call } from '../call/call.ts'
-import { dashboardFeature } from '../catalogue/catalogue.ts'
+import { catalogueOf, dashboardFeature } from '../catalogue/catalogue.ts'
 import { intervalsBetween } from './intervals.ts'
 
 /** Calls are counted by the hour. */
@@ -21,6 +22,17 @@ export async function featureActivity(
   const { starts, end } = intervalsBetween(from, to, interval)
   await activity.flush(pool)
   const unit = interval === 'HOUR' ? 'hour' : 'day'
-  const counted = await featureActivityBetween(pool, call.appId, id, unit, starts[0] ?? end, end)
+  const counted = await store.featureActivityBetween(pool, call.appId, id, unit, starts[0] ?? end, end)
   return starts.map((at) => ({ at, ...(counted.get(at) ?? NOTHING) }))
+}
+
+/** At most 168 rows of each feature. */
+const TOTAL_DAYS = 7
+
+/** Calls for every feature of the app in the last seven days; features without calls are left out. */
+export async function featureTotals(call: Call): Promise<(FeatureCalls & { featureId: string })[]> {
+  const { pool, activity } = call.service
+  const { features } = await catalogueOf(call)
+  await activity.flush(pool)
+  return store.featureTotals(pool, call.appId, [...features.keys()], TOTAL_DAYS)
 }

@@ -2,9 +2,10 @@ import { type MutationEntry, none, type QueryEntry } from './entry.ts'
 
 export const homeQueries = {
   checklist: { dashboard: true, role: 'VIEWER' },
-  // These four first write the counts that this process has in memory.
+  // These five first write the counts that this process has in memory.
   activity: { dashboard: true, role: 'VIEWER' },
   featureActivity: { dashboard: true, role: 'VIEWER' },
+  featureTotals: { dashboard: true, role: 'VIEWER' },
   latestEvents: { dashboard: true, role: 'VIEWER' },
   nearLimits: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>

@@ -1,4 +1,4 @@
-import { by, byId, type MutationEntry, type QueryEntry } from './entry.ts'
+import { by, byId, type MutationEntry, none, type QueryEntry } from './entry.ts'
 
 export const subscriptionQueries = {
   subscription: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
@@ -8,6 +8,12 @@ export const subscriptionQueries = {
 } as const satisfies Record<string, QueryEntry>
 
 export const subscriptionMutations = {
+  exportSubscriptions: {
+    dashboard: 'FILE',
+    role: 'VIEWER',
+    subject: { kind: 'export', id: none },
+    sentence: 'exported the list of subscriptions',
+  },
   subscribe: {
     admin: true,
     scope: 'ALL',

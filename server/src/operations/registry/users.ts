@@ -84,6 +84,12 @@ export const userMutations = {
     subject: { kind: 'overrides', id: by('userId') },
     sentence: 'removed an override of the user {user}',
   },
+  exportUsers: {
+    dashboard: 'FILE',
+    role: 'VIEWER',
+    subject: { kind: 'export', id: none },
+    sentence: 'exported the list of users',
+  },
   importUsers: {
     dashboard: 'FILE',
     role: 'EDITOR',

@@ -1,5 +1,5 @@
 import { checkText } from '../../domain/identifier.ts'
-import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
+import { MAX_COUNTED, MAX_LOOKED_AT, MAX_TOTAL } from '../../domain/limits.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import {
   countSubscriptions,
@@ -17,7 +17,7 @@ import { dashboardUsers } from '../users/find-users.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /** The filters; undefined or null: any. */
-interface SubscriptionsAsked {
+export interface SubscriptionsAsked {
   userId?: string | null | undefined
   /** as in the search for users */
   search?: string | null | undefined
@@ -55,6 +55,7 @@ export async function dashboardSubscriptions(
     provider: asked.provider ?? null,
     perUser: false,
   }
+  const counted = filter.state === null && filter.provider === null ? MAX_TOTAL : MAX_COUNTED
   const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
   const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),
@@ -66,7 +67,7 @@ export async function dashboardSubscriptions(
   return {
     rows: shown.map((row) => packageSubscription(row, catalogue, now)),
     next: next === null ? null : String(next),
-    total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, MAX_COUNTED, now)),
+    total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, counted, now)),
   }
 }
 

@@ -1,6 +1,6 @@
 import { appNotFound, badUserInput } from '../../domain/errors.ts'
 import { checkText, isIdentifier, isStorable } from '../../domain/identifier.ts'
-import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
+import { MAX_COUNTED, MAX_LOOKED_AT, MAX_TOTAL } from '../../domain/limits.ts'
 import type { Package } from '../../domain/package.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { holders } from '../../store/subscriptions/subscribers.ts'
@@ -8,15 +8,16 @@ import {
   ALL_SUBSCRIPTIONS,
   countSubscriptions,
   filteredSubscriptions,
+  livePlans,
   type SubscriptionState,
 } from '../../store/subscriptions/subscription-list.ts'
 import type { ListedUser } from '../../store/users/search-users.ts'
 import {
   countUsers,
   listedUsers,
-  type NamedUser,
+  type UserByText,
   usersByAge,
-  usersByName,
+  usersByText,
   usersWithoutPlan,
 } from '../../store/users/user-list.ts'
 import { requireApp } from '../apps/apps.ts'
@@ -24,11 +25,12 @@ import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import type { Page } from '../call/paging.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
+import { type PackageSubscription, packageSubscription } from '../subscriptions/subscriptions.ts'
 import { dashboardUsers } from './find-users.ts'
 
-export const USER_ORDERS = ['NEWEST', 'OLDEST', 'NAME'] as const
+export const USER_ORDERS = ['NEWEST', 'OLDEST', 'NAME', 'NAME_DESC', 'EMAIL', 'EMAIL_DESC'] as const
 
-interface UsersAsked {
+export interface UsersAsked {
   search: string
   /** '': without a package */
   packageId: string | null
@@ -40,6 +42,8 @@ interface UsersAsked {
 export interface UserInList extends ListedUser {
   /** packages of their live subscriptions, read for the whole page at once if requested */
   packages: () => Promise<Package[]>
+  /** live subscription to a plan, read in the same way */
+  plan: () => Promise<PackageSubscription | null>
 }
 
 export interface UserPage extends KeyedPage<UserInList> {
@@ -63,7 +67,7 @@ export async function listedPage(call: Call, asked: UsersAsked, { first, after }
     throw error
   })
   if (page.rows.length === 0) await requireApp(pool, appId)
-  return { ...withPackages(call, page), total: () => countUsers(pool, appId, MAX_COUNTED) }
+  return { ...withPackages(call, page), total: () => countUsers(pool, appId, MAX_TOTAL) }
 }
 
 async function inOrder(
@@ -73,9 +77,9 @@ async function inOrder(
 ): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
   const { lookups } = call.service
-  if (order === 'NAME') {
-    const rows = await usersByName(lookups, call.appId, nameAfter(after), size + 1)
-    return pageOf(rows, size, ({ key, uid }: NamedUser) =>
+  if (order !== 'NEWEST' && order !== 'OLDEST') {
+    const rows = await usersByText(lookups, call.appId, order, textAfter(after), size + 1)
+    return pageOf(rows, size, ({ key, uid }: UserByText) =>
       Buffer.from(JSON.stringify([key, uid])).toString('base64url'),
     )
   }
@@ -83,8 +87,8 @@ async function inOrder(
   return pageOf(await usersByAge(lookups, call.appId, order, from, size + 1), size, ({ uid }) => uid)
 }
 
-function nameAfter(after: string | null | undefined): { key: string; uid: number } {
-  if (after == null) return { key: '', uid: 0 }
+function textAfter(after: string | null | undefined): { key: string; uid: number } | null {
+  if (after == null) return null
   try {
     const [key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
     if (typeof key === 'string' && isStorable(key) && Number.isSafeInteger(uid))
@@ -141,16 +145,32 @@ async function pageOfPlan(
 }
 
 function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedPage<UserInList> {
-  let read: Promise<Map<number, Package[]>> | undefined
-  const packages = (uid: number) => {
-    read ??= packagesOf(
-      call,
-      rows.map((row) => row.uid),
-    )
-    return read.then((of) => of.get(uid) ?? [])
-  }
+  const uids = rows.map(({ uid }) => uid)
+  const packages = once(() => packagesOf(call, uids))
+  const plans = once(() => plansOf(call, uids))
   // Copying a row takes longer than reading it did.
-  return { rows: rows.map((row) => Object.assign(row, { packages: () => packages(row.uid) })), next }
+  const more = ({ uid }: ListedUser) => ({
+    packages: async () => (await packages()).get(uid) ?? [],
+    plan: async () => (await plans()).get(uid) ?? null,
+  })
+  return { rows: rows.map((row) => Object.assign(row, more(row))), next }
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= read()
+    return answer
+  }
+}
+
+/** The users' live subscriptions to plans, by uid. */
+async function plansOf(call: Call, uids: readonly number[]): Promise<Map<number, PackageSubscription>> {
+  const { pool } = call.service
+  const { now } = await requireApp(pool, call.appId)
+  const rows = await livePlans(pool, call.appId, uids, now)
+  const catalogue = await catalogueOf(call)
+  return new Map(rows.map((row) => [row.userUid, packageSubscription(row, catalogue, now)]))
 }
 
 /** Packages of these users' live subscriptions, base plan first. */

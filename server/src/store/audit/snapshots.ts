@@ -84,6 +84,7 @@ const SNAPSHOTS = {
   sample: null,
   notice: null,
   auditLog: null,
+  export: null,
 } as const
 
 export type SubjectKind = keyof typeof SNAPSHOTS
@@ -119,6 +120,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   sample: 'other',
   notice: 'other',
   auditLog: 'other',
+  export: 'other',
 }
 
 /** The query for a subject by app ($1) and id ($2); null: nothing is shown. */

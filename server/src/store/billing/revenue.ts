@@ -87,9 +87,13 @@ export async function countMovements(
 }
 
 /** The providers' current charges, by price. */
-export async function chargedPrices(db: HomeDb, appId: string, now: number): Promise<ChargedPrice[]> {
-  const { rows } = await db.query<ChargedPrice>(
-    `select c.provider, x.currency, x.amount, x.interval, c.state, c.trialing, c.quantity
+export async function chargedPrices(
+  db: HomeDb,
+  appId: string,
+  now: number,
+): Promise<(ChargedPrice & { packageId: string })[]> {
+  const { rows } = await db.query<ChargedPrice & { packageId: string }>(
+    `select x.package_id as "packageId", c.provider, x.currency, x.amount, x.interval, c.state, c.trialing, c.quantity
      from (
        select p.provider, i.price_id, p.billing_state as state, coalesce(p.trial_ends_at > $2, false) as trialing,
          sum(i.quantity)::bigint as quantity

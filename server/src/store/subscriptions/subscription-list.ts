@@ -1,6 +1,7 @@
+import { numberArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
-import { ascending, descending, firstScanned, type Scan, sums } from '../connection/merge-answers.ts'
-import { type HomeDb, rowOf } from '../connection/places.ts'
+import { allRows, ascending, descending, firstScanned, type Scan, sums } from '../connection/merge-answers.ts'
+import { type HomeDb, rowOf, rowsOf } from '../connection/places.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
 /** Filters for subscriptions: live ones of a kind, or cancelled ones. */
@@ -158,6 +159,21 @@ export async function filteredSubscriptions(
     look,
     firstScanned(limit, ({ seq }) => seq, from.oldestFirst ? ascending : descending),
   )
+}
+
+/** The live subscriptions of these users to plans: one of each user at most. */
+export async function livePlans(
+  db: HomeDb,
+  appId: string,
+  uids: readonly number[],
+  now: number,
+): Promise<SubscriptionRow[]> {
+  const ask = rowsOf<Read>({
+    text: `${select('$3')} where s.app_id = $1 and s.user_uid = any($2::bigint[]) and not s.is_addon
+      and ${isLive('$3', 's')} and ${isShown('$3')}`,
+    values: [appId, numberArray(uids, (uid) => uid), timestamp(now)],
+  })
+  return (await db.places.each(ask, allRows())).map(fromRow)
 }
 
 /** Among the newest `most`, and whether there are more. */

@@ -30,26 +30,38 @@ export async function usersByAge(
   return db.places.each(ask, firstRows(limit, byAge))
 }
 
-export type NamedUser = ListedUser & { key: string }
+export type UserByText = ListedUser & { key: string }
 
-/** Users with a name, by its first 128 characters, starting after this name and user. */
-export async function usersByName(
+const BY_TEXT = {
+  NAME: { column: 'name', down: false },
+  NAME_DESC: { column: 'name', down: true },
+  EMAIL: { column: 'email', down: false },
+  EMAIL_DESC: { column: 'email', down: true },
+} as const
+
+/** Users with a name or an email, by its first 128 characters, starting after this text and user. */
+export async function usersByText(
   db: HomeDb,
   appId: string,
-  after: { key: string; uid: number },
+  order: keyof typeof BY_TEXT,
+  after: { key: string; uid: number } | null,
   limit: number,
-): Promise<NamedUser[]> {
-  const key = `left(lower(name), 128) collate "C"`
-  const ask = rowsOf<NamedUser>({
-    name: 'users-by-name',
+): Promise<UserByText[]> {
+  const { column, down } = BY_TEXT[order]
+  const key = `left(lower(${column}), 128) collate "C"`
+  const [further, direction] = down ? ['<', 'desc'] : ['>', 'asc']
+  const rest = after === null ? '' : `and (${key}, uid) ${further} ($3 collate "C", $4)`
+  const ask = rowsOf<UserByText>({
+    name: `users-by-${order.toLowerCase()}${after === null ? '' : '-after'}`,
     text: `select ${LISTED}, ${key} as key from users
-      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3)
-      order by ${key}, uid limit $4`,
-    values: [appId, after.key, after.uid, limit],
+      where app_id = $1 and ${column} is not null ${rest}
+      order by ${key} ${direction}, uid ${direction} limit $2`,
+    values: [appId, limit, ...(after === null ? [] : [after.key, after.uid])],
   })
+  const sign = down ? -1 : 1
   return db.places.each(
     ask,
-    firstRows(limit, (a, b) => compareBytes(a.key, b.key) || a.uid - b.uid),
+    firstRows(limit, (a, b) => sign * (compareBytes(a.key, b.key) || a.uid - b.uid)),
   )
 }
 

@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../server/test/harness/database.ts'
+import { shared } from '../../server/test/harness/shared.ts'
+import { cutOff, openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+const dashboard = shared(openDashboard)
+let visit: Visit
+let phone: Visit
+beforeAll(async () => {
+  const { server } = dashboard
+  await furnish(server)
+  const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text)
+  await sql(`insert into users (app_id, id, name, metadata)
+    select 'default', 'user-' || i, 'User ' || i, '{}' from generate_series(1, 118) i`)
+  await server.dashboard.data(
+    'mutation { createPrice(appId: "default", packageId: "basic", input: {id: "price", amount: 900, currency: "usd", interval: "month"}) { id } }',
+  )
+  await sql(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, price_ids, quantities,
+      billing_state, reversals)
+    select app_id, 'sandbox', 'sub-ada', uid, 'active', now(), true, '{price}', '{1}', 'active',
+      json_build_array(json_build_object('ref', 'in-1', 'currency', 'usd', 'amount', 900, 'refunded', 300, 'period', null,
+        'paidAt', extract(epoch from now())::bigint * 1000,
+        'refundedAt', extract(epoch from now())::bigint * 1000 + 1000, 'dispute', json_build_object('state', 'LOST',
+        'reason', null, 'openedAt', extract(epoch from now())::bigint * 1000 + 1000)))
+    from users where id = 'ada'`)
+  await sql(`update subscription set provider = 'sandbox', provider_ref = 'sub-ada'
+    where user_uid = (select uid from users where id = 'ada')`)
+  visit = await dashboard.signedIn(undefined, { viewport: { width: 1440, height: 900 } })
+  phone = await dashboard.signedIn(undefined, { viewport: { width: 390, height: 844 } })
+})
+
+describe('gap: tables', () => {
+  it('say which rows of how many a page shows', async () => {
+    const { page, open, idle, problems } = visit
+    await open('/apps/default/users')
+    const counted = page.getByRole('main').getByRole('status')
+    expect(await counted.innerText()).toBe('1–50 of 120 users')
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.waitForURL(/at=50/)
+    await idle()
+    expect(await counted.innerText()).toBe('51–100 of 120 users')
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.waitForURL(/at=100/)
+    await idle()
+    expect(await counted.innerText()).toBe('101–120 of 120 users')
+    await page.getByRole('columnheader', { name: 'User' }).getByRole('button').click()
+    await page.waitForURL(/\?order=name$/)
+    expect(problems).toEqual([])
+  })
+
+  it('never cut off the actions of a row, even of a refunded and disputed one', async () => {
+    const { page, open } = visit
+    await open('/apps/default/subscriptions')
+    await page.getByText('Refunded $3.00 of $9.00').waitFor()
+    await page.getByText('Dispute lost: $9.00').waitFor()
+    expect(await cutOff(page)).toEqual([])
+    const table = page.getByRole('table', { name: 'Subscriptions' })
+    expect(await table.getByText('$9.00').first().isVisible()).toBe(true)
+    for (const width of [1440, 1024, 800]) {
+      await page.setViewportSize({ width, height: 900 })
+      const box = await page.getByRole('button', { name: 'Actions for Basic of ada' }).boundingBox()
+      const region = await page.getByRole('region', { name: 'Subscriptions' }).boundingBox()
+      expect(box && region && box.x + box.width <= region.x + region.width, `${width}`).toBe(true)
+    }
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
+  it('show what a package earns, and how much of a feature is used and denied', async () => {
+    const { page, open } = visit
+    await dashboard.server.admin.data('{ canUseFeature(userId: "nobody", featureId: "calls") { access } }')
+    await open('/apps/default/packages')
+    const basic = page.getByRole('row').filter({ hasText: 'basic' })
+    expect((await basic.getByRole('cell').allInnerTexts()).slice(4, 6)).toEqual(['2', '$9.00'])
+    await open('/apps/default/features')
+    const calls = page.getByRole('row').filter({ hasText: 'calls' }).first()
+    expect((await calls.getByRole('cell').allInnerTexts()).slice(3, 5)).toEqual(['10 calls', '1'])
+    await page.getByRole('columnheader', { name: 'Denied' }).getByRole('button').click()
+    await page.waitForURL(/order=-denials/)
+    expect(await page.locator('tbody .row-link').allInnerTexts()).toEqual(['API calls', 'Single sign-on'])
+  })
+
+  it('are cards on a phone, with plan, status, amount and actions', async () => {
+    const { page, open, problems } = phone
+    await open('/apps/default/users?search=ada')
+    const ada = page.getByRole('row').filter({ hasText: 'Ada Lovelace' })
+    for (const text of ['Basic', 'Active', 'ada@example.com']) {
+      expect(await ada.getByText(text, { exact: true }).isVisible(), text).toBe(true)
+    }
+    await ada.getByRole('button', { name: 'Actions for Ada Lovelace' }).click()
+    await page.getByRole('menuitem', { name: 'Change plan' }).click()
+    await page.getByRole('dialog', { name: /^Change the plan of/ }).waitFor()
+    for (const path of [
+      'users',
+      'subscriptions',
+      'packages',
+      'features',
+      'keys',
+      'packages/basic?tab=prices',
+      'audit',
+    ]) {
+      await open(`/apps/default/${path}`)
+      expect(await cutOff(page), path).toEqual([])
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width, path).toBeLessThanOrEqual(390)
+    }
+    await open('/apps/default/users')
+    await page.getByRole('combobox', { name: 'Sort by' }).click()
+    await page.getByRole('option', { name: 'User, ascending' }).click()
+    await page.waitForURL(/order=name/)
+    expect(problems).toEqual([])
+  })
+
+  it('keep filters by a name in the browser, per app', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users?package=none')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save this view' })
+    await dialog.getByLabel('Name').fill('Without a plan')
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await open('/apps/default/users')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Without a plan', exact: true }).click()
+    await page.waitForURL(/package=none/)
+    await open('/apps/default/subscriptions')
+    await page.getByRole('button', { name: 'Views' }).click()
+    expect(await page.getByRole('menuitem', { name: 'Without a plan', exact: true }).count()).toBe(0)
+  })
+})
