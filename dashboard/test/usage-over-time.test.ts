@@ -56,7 +56,7 @@ describe('gap: usage series: the pages', () => {
     await idle()
     expect(await violations(page)).toEqual([])
     await picture(page, `usage-over-time-${total}`)
-    await section.getByLabel('From').fill(today())
+    await section.getByRole('textbox', { name: 'From' }).fill(today())
     await section.getByText('Hours in UTC.').waitFor()
     await idle()
     const [head, ...lines] = await exported()

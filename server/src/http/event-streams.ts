@@ -12,6 +12,7 @@ import { Deadline } from '../operations/call/deadline.ts'
 import type { Service } from '../operations/call/service.ts'
 import { LogWatch, newestCursor } from '../operations/events/watch-log.ts'
 import type { RestOperation } from '../rest/operation.ts'
+import { EVENT_STREAM_PATH } from '../rest/routes.ts'
 import type { AppCaller } from '../store/apps/app-cache.ts'
 import type { AdminEndpoint } from './admin-endpoint.ts'
 import { NodeExchange } from './exchange.ts'
@@ -62,6 +63,7 @@ export class EventStreams {
     this.#watch = new LogWatch(service)
     const api = {
       name: 'rest',
+      routeOf: () => EVENT_STREAM_PATH,
       run: (request: Request<StreamRequest>) => this.#run(request),
       fail: (request: Request<StreamRequest>, error: unknown) => this.#problems.fail(request, error),
     }

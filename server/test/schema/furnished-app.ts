@@ -99,7 +99,8 @@ insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_st
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 5);
 insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
-update usage_rollup set seq = (select max(seq) from usage_ledger);
+-- Once: a twin in an open transaction must not hold the only row.
+update usage_rollup set seq = (select max(seq) from usage_ledger) where seq = 0;
 insert into usage_hour (app_id, feature_id, hour, delta, entries, first_seq, last_seq)
   select '${app}', 'calls', date_trunc('hour', now()), 5, 1, min(seq), max(seq) from usage_ledger where app_id = '${app}';
 update ledger_partition set retired_at = now() where block = 0;
