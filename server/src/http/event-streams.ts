@@ -174,9 +174,13 @@ export class EventStreams {
   ): Promise<void> {
     const { response } = request.target
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    const { socket } = response
+    const leave = () => gone.abort()
+    response.once('close', leave)
+    // Half-open connections get their answers, but a stream has no last one.
+    socket?.once('end', leave)
     // It may be gone already.
-    if (response.destroyed) gone.abort()
+    if (response.destroyed || socket?.readableEnded) leave()
     const ended = AbortSignal.any([gone.signal, this.#closing.signal])
     const { monotonic, requestTimeoutMs, log } = this.#service
     try {
@@ -206,6 +210,7 @@ export class EventStreams {
     } catch (error) {
       log.debug({ err: error, requestId: request.id }, 'event stream ended early')
     }
+    socket?.off('end', leave)
     if (!response.destroyed) response.end()
   }
 

@@ -53,7 +53,7 @@ const OBJECTS: [letter: string, type: string, fields: string][] = [
   ['R', 'GeneratedUserToken', 'token: String'],
 ]
 
-/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key and the thresholds are additions to the spec. */
+/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key, the entities and the thresholds are additions to the spec. */
 const INPUTS: [type: string, fields: string][] = [
   ['CreateUserInput', 'id: String, billingId: String, name: String, email: String, metadata: JSON'],
   ['UpdateUserInput', 'id: String, name: String, metadata: JSON'],
@@ -64,7 +64,7 @@ const INPUTS: [type: string, fields: string][] = [
   ['UpdatePackageInput', 'metadata: JSON'],
   [
     'CreateUsageEventInput',
-    'userId: String, featureId: String, delta: Whole, action: UsageAction, idempotencyKey: String',
+    'userId: String, featureId: String, delta: Whole, action: UsageAction, idempotencyKey: String, entities: List',
   ],
 ]
 

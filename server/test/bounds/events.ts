@@ -166,13 +166,16 @@ export const eventBounds: Bound[] = [
 
 /**
  * Opens as many streams as one app may have, of so many apps, and then one more: of the last of them, or of `others` new
- * ones. Returns the status of that one.
+ * ones. Returns whether that one is open, or else the error.
  */
 async function streaming(world: World, full: number, others = 0): Promise<string> {
   const closing = new AbortController()
+  // An answer that nobody has any more is closed.
+  const answers: Response[] = []
   const open = async ({ admin }: TestApp) => {
     const { headers } = admin
     const answer = await fetch(`${world.url}/v1/events/stream`, { headers, signal: closing.signal })
+    answers.push(answer)
     return answer.ok ? 'open' : ((await answer.json()) as Data).detail
   }
   try {
