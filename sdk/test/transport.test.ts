@@ -120,6 +120,18 @@ describe('gap: idempotency', () => {
       t.extendTrial({ id: 's', until: '2099-01-01T00:00:00Z' }, { idempotencyKey }),
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
+    addCredit: (t, idempotencyKey) =>
+      t.addCredit({ userId: 'ann', featureId: 'calls', amount: 1 }, { idempotencyKey }),
+    voidCredit: (t, idempotencyKey) => t.voidCredit({ id: 'c' }, { idempotencyKey }),
+    reserveUsage: (t, idempotencyKey) =>
+      t.reserveUsage({ userId: 'ann', featureId: 'calls', amount: 1 }, { idempotencyKey }),
+    extendReservation: (t, idempotencyKey) => t.extendReservation({ id: 'r', add: 1 }, { idempotencyKey }),
+    settleReservation: (t, idempotencyKey) => t.settleReservation({ id: 'r', amount: 1 }, { idempotencyKey }),
+    releaseReservation: (t, idempotencyKey) => t.releaseReservation({ id: 'r' }, { idempotencyKey }),
+    setCap: (t, idempotencyKey) =>
+      t.setCap({ userId: 'ann', featureId: 'calls', limit: 1, period: 'DAY' }, { idempotencyKey }),
+    removeCap: (t, idempotencyKey) =>
+      t.removeCap({ userId: 'ann', featureId: 'calls', period: 'DAY' }, { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),
     createWebhookEndpoint: (t, idempotencyKey) =>
       t.createWebhookEndpoint({ url: 'https://hooks.example.com' }, { idempotencyKey }),

@@ -103,8 +103,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 46,
-    keyed: [52, 1],
+    statements: 47,
+    keyed: [53, 1],
   },
   generateUserToken: {
     after: ['createUser'],

@@ -191,6 +191,7 @@ describe('old records', () => {
       sample_item: `(app_id, kind, id) values ($1, 'user', 'u')`,
       usage_counter: `(app_id, user_uid, feature_id, reset_period, period_start, used)
         values ($1, 1, 'f', 'MONTH', now(), 1)`,
+      usage_hour: `(app_id, feature_id, hour, delta, entries, first_seq, last_seq) values ($1, 'f', now(), 1, 1, 1, 1)`,
       usage_ledger: `(app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
         values ($1, 1, 'f', 'MONTH', now(), 'ADD', 1, 1, now())`,
       user_billing_id: `(app_id, billing_id, uid) values ($1, 'c', 1)`,
@@ -287,7 +288,7 @@ describe('old records', () => {
     await prune(pool, ALL, never)
     stop()
     // And a look into each table where rows of deleted apps may be.
-    expect(deletes).toHaveLength(10 + 17 + 3 * (TEST_CELLS - 1))
+    expect(deletes).toHaveLength(10 + 18 + 3 * (TEST_CELLS - 1))
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)

@@ -98,6 +98,8 @@ const IMPERSONAL = [
   'subscription',
   'token_key',
   'usage_counter',
+  'usage_hour',
+  'usage_rollup',
   'usage_ledger',
   'usage_ledger_0',
   'usage_ledger_1',
