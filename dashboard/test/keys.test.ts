@@ -188,7 +188,7 @@ describe('gap: the keys of user tokens in the dashboard', () => {
     await rowOf(former)
       .getByRole('button', { name: /^Revoke/ })
       .click()
-    await dialog.getByText(`Every token signed by ${kidOf(former)} is refused from now on`).waitFor()
+    await dialog.getByText(`Every token signed by ${kidOf(former)} is refused immediately`).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(await answerTo(former)).toBe('answered')
     await rowOf(former)

@@ -211,7 +211,7 @@ export interface VoidCreditArguments extends ById {
 
 /** Filter for caps. */
 export interface CapsArguments extends ByUser {
-  /** Only caps of this feature. */
+  /** Only caps of this feature. @default all */
   featureId?: string | undefined
 }
 

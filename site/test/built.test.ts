@@ -133,7 +133,7 @@ describe('a reader', () => {
     await page.goto(`${site.server.url}/apps/default`)
     const [opened] = await Promise.all([
       page.waitForEvent('popup'),
-      page.getByRole('link', { name: 'Documentation' }).click(),
+      page.getByRole('link', { name: 'Documentation', exact: true }).click(),
     ])
     await opened.getByRole('heading', { level: 1 }).first().waitFor()
     expect(new URL(opened.url()).pathname).toBe('/docs/')
