@@ -32,9 +32,9 @@ const PLACES: Record<string, Place> = {
   revokeInvitation: { path: '/members', control: button(/^Revoke the invitation/) },
   changeRole: {
     path: '/members',
-    control: (page) => page.getByRole('combobox', { name: /^Role of/ }).first(),
+    control: (page) => page.getByRole('combobox', { name: 'Role of viewer@example.com' }),
   },
-  removeMember: { path: '/members', first: /^Actions for /, control: item('Remove') },
+  removeMember: { path: '/members', first: /^Actions for viewer@/, control: item('Remove') },
   createPasswordReset: { path: '/members', first: /^Actions for /, control: item('Reset password') },
   createApp: { path: '/apps', control: button('New app') },
   renameApp: { path: '/apps', control: button('Rename') },

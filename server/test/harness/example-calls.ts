@@ -42,11 +42,13 @@ export function exampleCalls(schema: GraphQLSchema, values: Record<string, unkno
   ]
 }
 
-/** What `values` has under that name, or something of the type; of an enum always a value of its own. */
+/** What `values` has under that name, or something of the type and form; of an enum always a value of its own. */
 function exampleOf(name: string, type: GraphQLInputType, values: Record<string, unknown>): unknown {
   const nullable = getNullableType(type)
   if (isEnumType(nullable)) return nullable.getValues()[0]?.name
   if (name in values) return values[name]
+  if (name === 'entity') return 'team:7'
+  if (name === 'entities') return ['team:7']
   if (isListType(nullable)) return [exampleOf('', nullable.ofType, values)]
   if (isInputObjectType(nullable)) {
     const fields = Object.values(nullable.getFields())

@@ -619,7 +619,9 @@ describe('npm run ledger', () => {
     [['--what']],
     [[]],
   ])('says how it is used instead of %j', async (args) => {
-    expect((await ledger(...args)).join()).toMatch(/^\nUsage: tollgate ledger status/)
+    expect((await ledger(...args)).join()).toMatch(
+      /^These arguments are not valid\.\nUsage: tollgate ledger status/,
+    )
   })
 
   it.each([

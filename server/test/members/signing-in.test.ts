@@ -22,7 +22,6 @@ const CALLS = exampleCalls(dashboardSchema(), {
   expiresAt: '2099-01-01T00:00:00Z',
   origins: ['https://www.example.com'],
   id: '1',
-  entities: ['team:7'],
   email: 'somebody@example.com',
   provider: 'stripe',
   currency: 'usd',

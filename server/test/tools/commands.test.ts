@@ -191,7 +191,9 @@ describe('every command', () => {
   it('that calls a script or names a test calls one that exists', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const texts = DOCUMENTS.map((name) => readFileSync(join(ROOT, name), 'utf8')).join('\n')
-    const called = [...texts.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name)
+    const called = [...texts.matchAll(/npm run (?:--silent )?([\w:]+)\b(?! --prefix)/g)].map(
+      ([, name = '']) => name,
+    )
     const named = [...texts.matchAll(/npm test -- (\S+\.test\.ts)/g)].map(([, path = '']) => path)
     expect(called.filter((name) => !(name in scripts))).toEqual([])
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
