@@ -145,8 +145,11 @@ describe('gap: charts', () => {
     await open('/apps/default/users/ada?feature=calls')
     await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).waitFor()
     await page.getByText('○ Current period (incomplete)').waitFor()
-    expect(await page.locator('.u-legend tr:visible').allInnerTexts()).toEqual(['Used', 'Budget'])
-    await page.getByRole('img', { name: /^Usage of API calls/ }).hover()
+    expect(await page.locator('.u-legend').first().locator('tr:visible').allInnerTexts()).toEqual([
+      'Used',
+      'Budget',
+    ])
+    await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).hover()
     await page.getByText('8 so far').waitFor()
   })
 

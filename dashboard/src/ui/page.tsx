@@ -29,6 +29,8 @@ export function Page({ title, heading, about, actions, children }: PageProps) {
             {help !== undefined && (
               <ActionIcon
                 component="a"
+                // On a phone, the menu has the documentation, and the title and its actions take one line.
+                visibleFrom="xs"
                 href={`/docs/${help}`}
                 target="_blank"
                 rel="noreferrer"
