@@ -111,6 +111,7 @@ describe('spec §2: an import of 10,000 users', () => {
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'CSV file' }).click()
     await (await chooser).setFiles(path)
+    await page.getByRole('radio', { name: 'report as invalid' }).check()
     await page.getByRole('button', { name: 'Check the file' }).click()
     await page.getByText('Checked, not applied').waitFor()
     await page
