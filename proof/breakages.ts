@@ -5,7 +5,7 @@ export const SKIP_THE_RECEIPT: Breakage = {
   what: 'no receipt is written for a call with an idempotency key',
   sources: [
     {
-      file: 'operations/usage/record-batch.ts',
+      file: 'operations/usage/spend-batch.ts',
       find: 'function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {\n  if (!key) return []',
       replace:
         'function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {\n  if (!key || key) return []',

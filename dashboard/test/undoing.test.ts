@@ -144,7 +144,7 @@ describe('gap: unsaved changes', () => {
       buffer: Buffer.from('id,email\nbob,b@example.com\n'),
     }
     await page.locator('input[type=file]').setInputFiles(file)
-    await page.getByText('Which column is which?').waitFor()
+    await page.getByText('Unknown user ids').waitFor()
     await page.getByRole('link', { name: 'Features', exact: true }).click()
     await asked(page).getByRole('button', { name: 'Keep editing' }).click()
     await page.getByRole('button', { name: 'Check the file' }).click()

@@ -35,7 +35,8 @@ export async function fuzz(server: TestServer, { requests, seed }: Run): Promise
   })
   const statuses: Statuses = new Map()
   for (let sent = 0; sent < requests; sent++) {
-    const operation = pick(random, restOperations())
+    // Each once, at first.
+    const operation = restOperations()[sent] ?? pickOperation(random)
     const { headers, method, path, body, type } = maker.request(operation)
     const answer = await rest.with(headers).raw(method, path, { ...(body !== undefined && { body, type }) })
     const what = `seed ${seed}, request ${sent + 1}: ${method} ${path} ${body?.slice(0, 1_000)}`
@@ -52,6 +53,13 @@ export async function fuzz(server: TestServer, { requests, seed }: Run): Promise
   return statuses
 }
 
+/** Rarely one that deletes, so that there is something left for the others. */
+function pickOperation(random: Random): RestOperation {
+  const operation = pick(random, restOperations())
+  const isRare = /^(delete|remove|void)/.test(operation.name) && random() < 0.9
+  return isRare ? pick(random, restOperations()) : operation
+}
+
 /** Texts that exist in the furnished app, so that requests find something. */
 const KNOWN: Record<string, readonly string[]> = {
   user: ['ann', 'bob', ...named('u', 5)],
@@ -62,6 +70,7 @@ const KNOWN: Record<string, readonly string[]> = {
   url: ['https://shop.example/x', 'http://localhost:1', 'javascript:1'],
   status: ['DRAFT', 'PUBLISHED'],
   type: ['user.created', 'usage.recorded'],
+  entity: ['team:7', 'agent:42', 'no type'],
 }
 
 /** Which of them a value is, by its name or by the noun in its path. */
@@ -70,11 +79,21 @@ const KINDS: readonly [pattern: RegExp, kind: string][] = [
   [/^featureIds?$/, 'feature'],
   [/^(packageIds?|then)$/, 'package'],
   [/^templateId$/, 'template'],
-  [/^(until|expiresAt|from|to)$/, 'time'],
+  [/^(until|effectiveAt|expiresAt|from|to)$/, 'time'],
+  [/^entit(y|ies)$/, 'entity'],
   [/^endpointId$/, 'webhook-endpoint'],
   [/^types$/, 'type'],
   [/^url$|Url$/, 'url'],
   [/^status$/, 'status'],
+]
+
+/** Paths whose answers contain ids of a kind. */
+const LEARNED: readonly [pattern: RegExp, kind: string][] = [
+  [/subscriptions|start-trial/, 'subscription'],
+  [/migrations/, 'migration'],
+  [/credits/, 'credit'],
+  [/reservations/, 'reservation'],
+  [/^\/v1\/webhook-endpoints$/, 'webhook-endpoint'],
 ]
 
 const ODD_TEXTS = [
@@ -94,7 +113,7 @@ const ODD_VALUES: readonly unknown[] = [null, true, -1, 1.5, 1e300, '', [], {}, 
 
 class Maker {
   readonly #random: Random
-  /** ids of subscriptions and migrations, from answers */
+  /** ids from answers, by kind */
   readonly #learned: Record<string, string[]>
 
   constructor(random: Random, known: Record<string, string[]>) {
@@ -124,10 +143,11 @@ class Maker {
   /** Remembers the ids that only an answer contains. */
   learn({ route }: RestOperation, { status, body }: RestAnswer): void {
     if (status >= 300 || !body) return
-    const kind = /subscriptions|start-trial/.test(route.path) ? 'subscription' : 'migration'
-    if (kind === 'migration' && !route.path.includes('migrations')) return
+    const kind = LEARNED.find(([pattern]) => pattern.test(route.path))?.[1]
+    if (kind === undefined) return
     const objects = Array.isArray(body.data) ? body.data : [body]
-    for (const { id } of objects) if (typeof id === 'string') this.#learned[kind]?.push(id)
+    const ids = objects.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+    this.#learned[kind] = [...(this.#learned[kind] ?? []), ...ids].slice(-20)
   }
 
   #chance(share: number): boolean {
@@ -137,7 +157,7 @@ class Maker {
   #text(kind: string): string {
     if (this.#chance(0.05)) return pick(this.#random, ODD_TEXTS)
     if (this.#chance(0.1)) return `new-${between(this.#random, 1, 20)}`
-    const texts = [...(KNOWN[kind] ?? []), ...(this.#learned[kind] ?? []).slice(-20)]
+    const texts = [...(KNOWN[kind] ?? []), ...(this.#learned[kind] ?? [])]
     return texts.length > 0 ? pick(this.#random, texts) : `new-${between(this.#random, 1, 20)}`
   }
 
