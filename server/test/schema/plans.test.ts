@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { clientSchema } from '../../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
@@ -17,6 +17,7 @@ import { directly } from '../harness/database.ts'
 import { exampleCalls } from '../harness/example-calls.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { makeMany } from '../harness/many.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { type Access, planOf } from '../harness/plans.ts'
 import { adminClient, OWNER, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
@@ -32,6 +33,7 @@ const GROWING = [
   'activity',
   'api_key',
   'audit_entry',
+  'bulk_change_row',
   'credit',
   'feature',
   'feature_activity',
@@ -117,6 +119,24 @@ async function everyStatement(): Promise<Statement[]> {
 
   const file = 'id,email,billingId\nu1,u1@example.com,cus_u1\nu1,again@example.com,\nnobody,n@example.com,\n'
   await upload(server, await sessionCookie(server), { app: 'default', import: 'file' }, file)
+  const { startBulkChange } = await server.dashboard.data(
+    'mutation { startBulkChange(appId: "default", input: { of: { list: USERS, ids: ["u3"] }, cancel: {} }) { id } }',
+  )
+  await vi.waitFor(
+    async () => {
+      const { bulkChange } = await server.dashboard.data(
+        'query ($id: String!) { bulkChange(appId: "default", id: $id) { state } }',
+        startBulkChange,
+      )
+      expect(bulkChange.state).toBe('CHECKED')
+    },
+    { timeout: PATIENCE_MS, interval: 50 },
+  )
+  for (const outcome of ['SKIP', null])
+    await server.dashboard.data(
+      'query ($id: String!, $outcome: BulkChangeOutcome) { bulkChangeRows(appId: "default", id: $id, outcome: $outcome) { next } }',
+      { ...startBulkChange, outcome },
+    )
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
@@ -229,7 +249,7 @@ describe.skipIf(TEST_CELLS > 1).each([{ keyLookups: false }, { keyLookups: true 
 const WHOLE: Record<string, string> = {
   'select * from (select to_json(t) as row, (import_id': 'an export looks through the imports that are kept',
   'select s.package_id as "packageId", count(*)': 'the figures of the Revenue page, kept for five minutes',
-  'select c.provider, x.currency': 'the figures of the Revenue page, kept for five minutes',
+  'select x.package_id as "packageId", c.provider': 'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from subscription s where s.app_id':
     'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from users where app_id': 'an owner is told what would go with an app',

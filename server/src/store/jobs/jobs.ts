@@ -12,6 +12,8 @@ export interface Jobs {
   'turn-sandbox': { appId: string }
   'delete-app': { appId: string }
   'delete-import': { appId: string; id: string; after: number }
+  'bulk-change': { appId: string; id: string }
+  'delete-bulk-change': { appId: string; id: string }
   'turn-sandboxes': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }
