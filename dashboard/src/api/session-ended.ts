@@ -14,7 +14,7 @@ export function setSessionEnded(again: (() => void) | null): void {
   tell()
 }
 
-/** Returns what is to be made again. */
+/** Returns the failed change to retry. */
 export function setSessionResumed(): (() => void) | null {
   const again = retry
   ended = false

@@ -66,7 +66,7 @@ export function useAsk<Result, Variables>(
 interface ChangeOptions<Result, Variables> {
   /** shown once it is done */
   said?: string | ((result: Result, variables: Variables) => string)
-  /** a page to continue on, offered beside what is said */
+  /** a link to the next page, shown in the notification */
   next?: { label: string; to: NavigateOptions }
   /** follows on the page where the change was made; not if that page has been left meanwhile */
   done?: (result: Result) => unknown

@@ -28,7 +28,7 @@ export function EventSettingsForm({ appId, settings }: EventSettingsFormProps) {
     validate: { keptDays: (value) => (value === '' ? 'The number of days is missing.' : null) },
   })
   const { saved } = useUnsaved(form)
-  // What somebody else has set shows, unless it would overwrite what is being typed.
+  // Show another member's change, unless it would overwrite unsaved input.
   useEffect(() => {
     if (form.isDirty()) return
     form.setValues({ usageRecorded, keptDays })

@@ -31,7 +31,7 @@ type Answer = ResultOf<typeof CREDITS>
 type Credit = Answer['credits'][number]
 type Feature = Answer['features'][number]
 
-/** What a user can use beside the plan, and what is held of it. */
+/** Credits and reservations of a user. */
 export function UserCredits({ appId, userId }: { appId: string; userId: string }) {
   const may = useMay()
   const asked = useAsk(CREDITS, { appId, userId })

@@ -25,5 +25,5 @@ export const HELP: Record<string, string> = {
   '/account': 'operations',
 }
 
-/** What has changed in each version. */
+/** The changelog. */
 export const WHATS_NEW = '/docs/changelog'

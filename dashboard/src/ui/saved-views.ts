@@ -9,7 +9,7 @@ const MOST_VIEWS = 20
 
 const keyOf = (appId: string, list: string) => `tollgate views ${list} ${appId}`
 
-/** Those of this browser; what cannot be read counts as none. */
+/** Views saved in this browser; empty if the stored value is invalid. */
 export function savedViews(appId: string, list: string): SavedView[] {
   try {
     const views: unknown = JSON.parse(localStorage.getItem(keyOf(appId, list)) ?? '[]')
