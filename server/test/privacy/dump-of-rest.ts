@@ -5,7 +5,10 @@ import { dump } from '../harness/dump.ts'
 const REPORT =
   /^\([^,]*,\d+,evt_\w+,user\.deleted,"[^"]*",\d+,(?:"[^"]*"|[^",]*),"\{""version"":\d+,""object"":\{""id"":""[^"]*""\},""previous"":null\}"\)$/
 
-/** Everything but the events that report deletions, by the id alone. A partition's rows are its table's. */
+/**
+ * Everything but the events that report deletions, by the id alone. A partition's rows are its table's. Events that were being
+ * published during a deletion lose their content when the deletion itself is published, so that is waited for.
+ */
 export async function dumpOfRest(databaseUrl: string): Promise<Map<string, string[]>> {
   await eventsPublished(databaseUrl)
   const all = [...(await dump(databaseUrl))].filter(([name]) => !/^event_log_\d+$/.test(name))

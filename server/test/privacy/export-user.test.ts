@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from '../billing/sandbox-shop.ts'
 import type { Data } from '../harness/client.ts'
-import { dump, tablesWith } from '../harness/dump.ts'
+import { tablesWith } from '../harness/dump.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { dumpOfRest } from './dump-of-rest.ts'
 
 const server = shared(startTestServer)
 let shop: SandboxShop
@@ -89,7 +90,7 @@ describe('gap: exportUser', () => {
       { importId: 'two', newEmail: 'first@example.com' },
     ])
     await admin.data('mutation { deleteUser(id: "former") { id } }')
-    expect(tablesWith(await dump(server.databaseUrl), 'first@example.com')).toEqual([])
+    expect(tablesWith(await dumpOfRest(server.databaseUrl), 'first@example.com')).toEqual([])
   })
 
   it('refuses a part that no part led to', async () => {
