@@ -171,9 +171,10 @@ function ask(asked: Question[], { caller, userId, featureId }: EntitlementQuesti
     asked.push({ appId, userId: user, featureId: '', resetPeriod: null, spends: false, layout, testClock })
     return
   }
-  for (const [i, resetPeriod] of feature.resetPeriods.entries()) {
-    const spends = feature.spends && i === 0
+  let { spends } = feature
+  for (const resetPeriod of feature.resetPeriods) {
     asked.push({ appId, userId: user, featureId, resetPeriod, spends, layout, testClock })
+    spends = false
   }
 }
 
