@@ -95,6 +95,18 @@ describe('gap: events: the pages', () => {
     expect(problems).toEqual([])
   })
 
+  it('fit on a phone: the tab is in sight, and payloads break their lines', async () => {
+    const phone = await dashboard.signedIn(undefined, { viewport: { width: 390, height: 844 } })
+    const { page } = phone
+    await phone.open(`${USER}?tab=events`)
+    const box = await page.getByRole('tab', { name: 'Events' }).boundingBox()
+    expect((box?.x ?? 390) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+    await page.getByRole('list', { name: 'Events' }).getByText('entitlements.changed').first().click()
+    await page.getByText('"entitlements": [').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await phone.close()
+  })
+
   it('turns usage.recorded on and sets the retention', async () => {
     const { page, open } = visit
     await open('/apps/default/webhooks')

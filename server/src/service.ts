@@ -53,6 +53,9 @@ const SITES = {
   docs: () => firstFolder('../../site/dist/html', 'docs'),
 }
 
+const NOT_IN_THE_EVENT_LOG =
+  'some cells are on other servers: changes of their users, subscriptions and overrides are not in the event log (docs/events.md, "Limits")'
+
 interface StartOptions {
   passwordCost?: PasswordCost
   /** null: for a worker, whose primary handles them */
@@ -154,6 +157,7 @@ export async function startService(
     const stopMaintenance = startMaintenance(database.maintenance(), config, service)
     if (isFirst) {
       ongoing.run('checking for sandboxes enabled together with Stripe', () => warnOfSandboxes(service))
+      if (pool.places.acrossServers) log.warn(NOT_IN_THE_EVENT_LOG)
     }
     const flushes = [
       ongoing.every(ACTIVITY_FLUSH_MS, 'saving activity counts', () => activity.flush(pool)),

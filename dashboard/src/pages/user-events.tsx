@@ -1,7 +1,8 @@
-import { Code, Group, List, Select, Stack, Text } from '@mantine/core'
+import { Box, Group, List, Select, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
@@ -65,13 +66,16 @@ export function UserEvents({ appId, userId }: { appId: string; userId: string })
                           </Text>
                         </Group>
                       </summary>
-                      <Code block mt="xs" tabIndex={0} aria-label={`Payload of ${event.type}`}>
-                        {JSON.stringify(
-                          { id: event.id, sequence: event.sequence, data: event.data },
-                          null,
-                          2,
-                        )}
-                      </Code>
+                      <Box mt="xs">
+                        <CodeBlock
+                          label={`Payload of ${event.type}`}
+                          text={JSON.stringify(
+                            { id: event.id, sequence: event.sequence, data: event.data },
+                            null,
+                            2,
+                          )}
+                        />
+                      </Box>
                     </details>
                   </List.Item>
                 ))}

@@ -39,6 +39,10 @@ const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-for
 
 const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }))
 
+/** On a phone, the row of tabs is wider than the page. */
+const showChosenTab = (tabs: HTMLElement | null) =>
+  tabs?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
 const USER = graphql(`
   query User($appId: String!, $id: String!) {
     user(appId: $appId, id: $id) { id name email billingId metadata createdAt }
@@ -150,7 +154,7 @@ export function UserPage() {
                 onChange={(value) => void navigate({ search: { tab: value as typeof tab }, replace: true })}
                 keepMounted={false}
               >
-                <Tabs.List mb="md" aria-label="About the user">
+                <Tabs.List mb="md" aria-label="About the user" ref={showChosenTab}>
                   <Tabs.Tab value="usage">Usage</Tabs.Tab>
                   <Tabs.Tab value="credits">Credits</Tabs.Tab>
                   <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>

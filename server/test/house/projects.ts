@@ -66,6 +66,7 @@ export const LONG = [
   'server/test/dashboard/scale.test.ts',
   'server/test/start/dev.test.ts',
   'server/test/start/drain.test.ts',
+  'server/test/events/two-processes.test.ts',
   'server/test/embedded-postgres/access.test.ts',
   'server/test/embedded-postgres/owner.test.ts',
   'server/test/embedded-postgres/programs.test.ts',
