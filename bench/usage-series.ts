@@ -11,8 +11,8 @@ import { APP, FEATURE, seededDatabase, userId } from './seed.ts'
 import { startServer } from './server.ts'
 
 // How long a year of days takes: `npm run build && npx tsx bench/usage-series.ts [users] [entries per user] [folder]`, by default
-// 1,000,000 users with 5 entries each, spread over the year. Once while nothing is summed up by hour, as after an upgrade, and
-// then with all sums and with some entries since. Not a pair: filling it takes long. A folder that is given is kept.
+// 1,000,000 users with 5 entries each, spread over the year. First all entries are summed up by hour, as after an upgrade; then the
+// year is asked for while entries are added. Not a pair: filling it takes long. A folder that is given is kept.
 
 const CHUNK = 500_000
 const CALLS = 50
