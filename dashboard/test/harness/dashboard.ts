@@ -1,6 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
+import type {
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Locator,
+  Page,
+  Request,
+} from 'playwright-core'
 import { vi } from 'vitest'
 import { sharedBrowser } from '../../../server/test/harness/browser.ts'
 import { sessionCookie } from '../../../server/test/harness/import.ts'
@@ -63,7 +70,8 @@ export async function openDashboard(options: TestServerOptions = {}): Promise<Da
 export async function openBrowser(url: string): Promise<Visitors> {
   const browser = await sharedBrowser()
   const contexts: BrowserContext[] = []
-  const visit = async (options: BrowserContextOptions = {}) => {
+  const idle: Page[] = []
+  const newTab = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
       reducedMotion: 'reduce',
       locale: 'en-US',
@@ -72,14 +80,22 @@ export async function openBrowser(url: string): Promise<Visitors> {
     })
     context.setDefaultTimeout(PATIENCE_MS)
     contexts.push(context)
-    return visitIn(context, url)
+    return context.newPage()
   }
   return {
-    visit,
-    async signedIn(member = OWNER, options = {}) {
-      const visitor = await visit(options)
+    async visit(options) {
+      const tab = await newTab(options)
+      return visitIn(tab, tab, url, () => tab.context().close())
+    },
+    async signedIn(member = OWNER, options) {
+      const tab = (options ? undefined : idle.pop()) ?? (await newTab(options))
+      const { page, isUnchanged } = watched(tab)
+      const visitor = visitIn(tab, page, url, async () => {
+        if (!options && isUnchanged() && (await emptied(tab, url))) idle.push(tab)
+        else await tab.context().close()
+      })
       const [name = '', value = ''] = (await sessionCookie({ url }, member)).split('=', 2)
-      await visitor.page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
+      await tab.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
       return visitor
     },
     async close() {
@@ -88,17 +104,61 @@ export async function openBrowser(url: string): Promise<Visitors> {
   }
 }
 
-async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
-  const page = await context.newPage()
-  const problems: string[] = []
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text())
+/** What leaves nothing behind in a tab that the next page does not replace. Locators are found by `getBy…`. */
+const HARMLESS = new Set<string | symbol>([
+  ...['goto', 'reload', 'goBack', 'goForward', 'url', 'title', 'content', 'isClosed', 'viewportSize'],
+  ...[
+    'locator',
+    'keyboard',
+    'mouse',
+    'evaluate',
+    'screenshot',
+    'focus',
+    'addScriptTag',
+    'addStyleTag',
+    'setDefaultTimeout',
+  ],
+  ...['waitForEvent', 'waitForFunction', 'waitForRequest', 'waitForResponse', 'waitForTimeout', 'waitForURL'],
+])
+
+/** A tab, and whether nothing was done to it that outlives a page, such as a route or another size. */
+function watched(tab: Page): { page: Page; isUnchanged(): boolean } {
+  let unchanged = true
+  const page = new Proxy(tab, {
+    get(target, name) {
+      if (!HARMLESS.has(name) && !String(name).startsWith('getBy')) unchanged = false
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
   })
+  return { page, isUnchanged: () => unchanged }
+}
+
+/**
+ * Makes a tab as good as a new one, which costs three times as much CPU: it would read and compile all scripts again. False:
+ * there is more to it than its page.
+ */
+async function emptied(tab: Page, url: string): Promise<boolean> {
+  if (tab.isClosed() || tab.context().pages().length > 1 || !tab.url().startsWith(url)) return false
+  await tab.evaluate('localStorage.clear(); sessionStorage.clear()')
+  await tab.mouse.move(0, 0)
+  await tab.goto('about:blank')
+  await tab.context().clearCookies()
+  return true
+}
+
+/** `page` is the tab, or watches it. */
+function visitIn(tab: Page, page: Page, url: string, leave: () => Promise<void>): Visit {
+  const problems: string[] = []
   const underWay = new Set<Request>()
-  page.on('request', (request) => underWay.add(request))
-  page.on('requestfinished', (request) => underWay.delete(request))
-  page.on('requestfailed', (request) => underWay.delete(request))
+  const note = (error: Error) => problems.push(error.message)
+  const read = (message: ConsoleMessage) => {
+    if (message.type() === 'error') problems.push(message.text())
+  }
+  const begin = (request: Request) => underWay.add(request)
+  const end = (request: Request) => underWay.delete(request)
+  tab.on('pageerror', note).on('console', read)
+  tab.on('request', begin).on('requestfinished', end).on('requestfailed', end)
   const loading = page.getByRole('status', { name: 'Loading' })
   const idle = async () => {
     await vi.waitUntil(async () => {
@@ -120,7 +180,11 @@ async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
       await idle()
       await page.getByRole('heading', { level: 1 }).waitFor()
     },
-    close: () => context.close(),
+    async close() {
+      await leave()
+      tab.off('pageerror', note).off('console', read)
+      tab.off('request', begin).off('requestfinished', end).off('requestfailed', end)
+    },
   }
 }
 
