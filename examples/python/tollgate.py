@@ -161,6 +161,7 @@ Credit = TypedDict(
     "Credit",
     {
         "amount": "float",
+        "bought": "Optional[float]",
         "effectiveAt": "str",
         "expiresAt": "Optional[str]",
         "featureId": "str",
@@ -190,6 +191,12 @@ CreditInput = TypedDict(
     total=False,
 )
 CreditKind = Literal["PAID", "PROMOTIONAL"]
+CreditLink = TypedDict(
+    "CreditLink",
+    {
+        "url": "str",
+    },
+)
 CreditState = Literal["EXPIRED", "LIVE", "SCHEDULED", "SPENT", "VOIDED"]
 DeletedUser = TypedDict(
     "DeletedUser",
@@ -1564,6 +1571,25 @@ class Tollgate:
             "/v1/payment-links",
             {},
             {"cancelUrl": cancel_url, "successUrl": success_url, "templateId": template_id, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def generate_credit_link(
+        self,
+        *,
+        cancel_url: str,
+        price_id: str,
+        success_url: str,
+        user_id: str,
+        quantity: Union[int, _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> CreditLink:
+        """Generates a payment link for credits. Once the user has paid, the credits are added; do not call addCredit."""
+        return self._send(
+            "POST",
+            "/v1/credit-links",
+            {},
+            {"cancelUrl": cancel_url, "priceId": price_id, "quantity": quantity, "successUrl": success_url, "userId": user_id},
             request_key or str(uuid.uuid4()),
         )
 

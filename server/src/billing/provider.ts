@@ -1,14 +1,21 @@
 import type { BillingStatus } from '../domain/bill.ts'
-import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
 import type { RefundReason } from '../domain/refund-reason.ts'
 import type { Reversal } from '../domain/reversal.ts'
 import type { SaleTerms } from '../domain/sale-terms.ts'
 
+export interface CheckoutItem {
+  /** what is sold, as the payer sees it */
+  name: string
+  price: Price
+  quantity: number
+}
+
 /** A payment link to create. The id comes back with everything that results from it. */
 export interface CheckoutRequest {
   id: string
-  offer: Offer
+  /** in one currency, and all with the same interval */
+  items: readonly [CheckoutItem, ...CheckoutItem[]]
   terms: SaleTerms
   /** null: the payer becomes a user */
   user: { billingId: string | null; email: string | null } | null

@@ -75,7 +75,8 @@ export function creditState(
   }: Omit<Credit, 'id' | 'featureId' | 'kind' | 'priority' | 'reason'>,
   now: number,
 ): CreditState {
-  if (voidedAt !== null) return 'VOIDED'
+  // Everything was refunded before any of it was used.
+  if (voidedAt !== null || amount === 0) return 'VOIDED'
   if (used >= amount) return 'SPENT'
   if (expiresAt !== null && expiresAt <= now) return 'EXPIRED'
   return effectiveAt > now ? 'SCHEDULED' : 'LIVE'

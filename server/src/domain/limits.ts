@@ -42,6 +42,8 @@ export const MAX_BATCH = 100
 export const MAX_CREDITS = 1_000
 /** A credit's place in the order of use. The plan's is 50. */
 export const MAX_CREDIT_PRIORITY = 1_000
+/** How long credits that are sold can be used: ten years. */
+export const MAX_CREDIT_DAYS = 3_650
 /** Live ones per user and feature. Every check and record of the feature adds them up. */
 export const MAX_RESERVATIONS = 1_000
 /** A reservation blocks what it holds. Work that takes longer extends it. */

@@ -65,7 +65,11 @@ export const NO_REVERSAL: Reversal = { payments: [], whole: false }
 const isReversed = ({ refunded, dispute }: Payment): boolean => refunded > 0 || dispute !== null
 
 /** A dispute concerns the whole payment, even if the exchange rate changed its amount. */
-export const isGone = ({ amount, refunded, dispute }: Payment): boolean =>
+export const isGone = ({
+  amount,
+  refunded,
+  dispute,
+}: Pick<Payment, 'amount' | 'refunded' | 'dispute'>): boolean =>
   refunded >= amount || dispute?.state === 'OPEN' || dispute?.state === 'LOST'
 
 /** `running` are all payments for the current period; null for one whose state is unknown. */

@@ -114,6 +114,7 @@ export const ROUTES: Readonly<Record<AdminQuery | AdminMutation, Route>> = {
   },
 
   generateSubscriptionLink: { method: 'POST', path: '/v1/payment-links', creates: true },
+  generateCreditLink: { method: 'POST', path: '/v1/credit-links', creates: true },
   generateUserToken: { method: 'POST', path: '/v1/user-tokens', creates: true },
 }
 

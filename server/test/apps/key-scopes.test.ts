@@ -62,6 +62,7 @@ const MATRIX: Record<string, string[]> = {
   deleteUser: EVERYTHING,
   deleteWebhookEndpoint: EVERYTHING,
   extendTrial: EVERYTHING,
+  generateCreditLink: EVERYTHING,
   generateSubscriptionLink: EVERYTHING,
   generateUserToken: EVERYTHING,
   keepSubscription: EVERYTHING,

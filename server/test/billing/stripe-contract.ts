@@ -129,12 +129,7 @@ export function describeStripe(name: string, account: () => Account): void {
     it('makes one link for one id of ours, however often it is asked for', async () => {
       const request = (id: string) => ({
         id: `${run}-${id}`,
-        offer: {
-          provider: 'stripe',
-          currency: 'usd',
-          interval: 'month' as const,
-          items: [{ package: PLAN, price: { ...PRICE, id: monthly.id } }],
-        },
+        items: [{ name: PLAN.name, price: { ...PRICE, id: monthly.id }, quantity: 1 }] as const,
         terms: { trialDays: null, trialNeedsCard: true, promotionCodes: false },
         user: { billingId: customer, email: 'ann@example.com' },
         successUrl: URLS.success_url,

@@ -69,6 +69,29 @@ async function newPayer({ world, id }: Turn): Promise<{ subscriptionId: string; 
   return { subscriptionId: `bought-${id}`, paymentRef: ref }
 }
 
+/** A user who has bought a credit, in the sandbox. */
+async function newBuyer({ world, id }: Turn): Promise<{ creditId: string; paymentRef: string }> {
+  const [buyer, ref, creditId] = [`buyer-${id}`, `cs_bought_${id}`, `bought-${id}`]
+  await rowsOf(
+    { connectionString: world.server.databaseUrl },
+    `with buyer as (insert into users (app_id, id, metadata) values ($1, $2, '{}') returning uid),
+     customer as (insert into sandbox_customer (app_id, id) values ($1, $3)),
+     checkout as (insert into sandbox_checkout
+         (app_id, id, session_id, customer_id, items, success_url, cancel_url, state, made_at, paid_at, expires_at)
+       values ($1, $3, $3, $3, '[{"amount":900,"currency":"usd"}]', 'https://a.example',
+         'https://a.example', 'paid', now(), now(), now())),
+     purchase as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
+       select $1, 'sandbox', $3, uid, 'paid', now(), false from buyer),
+     payment as (insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+       select $1, 'sandbox', $3, uid, $3, 'PAID', 900, 'usd', now() from buyer)
+     insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at, bought,
+       provider, provider_ref)
+     select $1, $4, uid, 'storage', 100, 'PAID', 50, now(), now(), 100, 'sandbox', $3 from buyer`,
+    [world.id, buyer, ref, creditId],
+  )
+  return { creditId, paymentRef: ref }
+}
+
 /** A webhook event that could not be handled. */
 async function failedNotice({ world, id }: Turn): Promise<string> {
   const [notice] = await rowsOf<{ seq: string }>(
@@ -154,6 +177,26 @@ export const billingMutations = {
     statements: 23,
     keyed: [28, 6],
   },
+  generateCreditLink: {
+    after: ['createUser'],
+    args: ({ user }) => ({
+      ...{ userId: user, priceId: 'price_pack', quantity: 2 },
+      ...{ successUrl: 'https://a.example', cancelUrl: 'https://b.example' },
+    }),
+    audit: ({ user }) => ({
+      sentence: 'created a payment link for credits of the user Eve',
+      subjectKind: 'user',
+      subjectId: user,
+    }),
+    repeated: {
+      answered: ['"url":"http'],
+      meanwhile: ({ user, id }) => `updateUser(id: "${user}", input: { id: "moved-${id}" }) { id }`,
+      effect: ({ id }) => `user(id: "moved-${id}") { name }`,
+      once: { user: { name: 'Eve' } },
+    },
+    statements: 20,
+    keyed: [25, 6],
+  },
   setProviderAccount: {
     after: ['createApp'],
     args: (turn) => ({ appId: turn.app, ...stripeAccount(turn) }),
@@ -195,6 +238,14 @@ export const billingMutations = {
     audit: ({ id }) => ({
       sentence: `refunded a payment of payer-${id} for Some`,
       subjectKind: 'subscription',
+      subjectId: `bought-${id}`,
+    }),
+  },
+  refundCredit: {
+    args: async (turn) => ({ ...(await newBuyer(turn)), amount: 400, reason: 'DUPLICATE', key: 'once' }),
+    audit: ({ id }) => ({
+      sentence: `refunded the payment for a credit of the user buyer-${id}`,
+      subjectKind: 'credit',
       subjectId: `bought-${id}`,
     }),
   },

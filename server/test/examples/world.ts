@@ -95,6 +95,8 @@ export async function furnishWorld(
     publishPackage(appId: "${appId}", id: "plan", for: NEW_ONLY) { id }
     createPrice(appId: "${appId}", packageId: "plan", input: {
       id: "price_plan", amount: 1200, currency: "usd", interval: "month" }) { id }
+    pack: createPrice(appId: "${appId}", input: {
+      id: "price_pack", amount: 500, currency: "usd", credits: { featureId: "storage", units: 100, expiresDays: 30 } }) { id }
     createBillingTemplate(appId: "${appId}", input: { id: "plan", name: "${text}", packageIds: "plan" }) { id }
   }`)
   const migrateSubscriptions = await admin.call('migrateSubscriptions { id }', {

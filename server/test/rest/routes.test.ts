@@ -25,6 +25,9 @@ beforeAll(async () => {
     packageId: 'pro',
     input: { id: 'price_pro', provider: 'sandbox', amount: 1000, currency: 'usd', interval: 'month' },
   })
+  await app.dashboard.call('createPrice', {
+    input: { id: 'price_pack', amount: 500, currency: 'usd', credits: { featureId: 'calls', units: 100 } },
+  })
   await app.dashboard.call('createBillingTemplate', {
     input: { id: 'buy', name: 'Buy', packageIds: ['pro'] },
   })
@@ -513,6 +516,21 @@ const ROWS: Row[] = [
     request: ['post', '/v1/migrations/{migration}/undo'],
     status: 200,
     body: expect.objectContaining({ status: 'UNDONE', undoneAt: TIME }),
+  },
+  {
+    operation: 'generateCreditLink',
+    request: [
+      'post',
+      '/v1/credit-links',
+      {
+        userId: 'ann',
+        priceId: 'price_pack',
+        successUrl: 'https://shop.example/thanks',
+        cancelUrl: 'https://shop.example/cart',
+      },
+    ],
+    status: 201,
+    body: { url: expect.stringContaining('/checkout/') },
   },
   {
     operation: 'generateSubscriptionLink',

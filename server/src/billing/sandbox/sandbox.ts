@@ -12,7 +12,7 @@ import {
   ProviderError,
   type ProviderSubscription,
 } from '../provider.ts'
-import { checkBillTotal, invoiceOf, keepInvoice, pricesById } from './bill.ts'
+import { chargeFor, checkBillTotal, invoiceOf, keepInvoice, pricesById } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, planPriceChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
@@ -36,13 +36,13 @@ const BILLING_STATUS = { active: 'live', past_due: 'past due', canceled: 'ended'
 /** The built-in provider. It moves no money and otherwise behaves like any other. */
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
   return {
-    async createCheckout({ id: sessionId, offer, terms, user, successUrl, cancelUrl }) {
-      const items = offer.items.map(({ package: { name }, price: { id, amount, currency, interval } }) => ({
-        priceId: id,
+    async createCheckout({ id: sessionId, items: sold, terms, user, successUrl, cancelUrl }) {
+      const items = sold.map(({ name, price, quantity }) => ({
+        priceId: price.id,
         name,
-        amount,
-        currency,
-        interval,
+        amount: chargeFor(price, quantity),
+        currency: price.currency,
+        interval: price.interval,
       }))
       return transaction(pool, async (tx) => {
         // A concurrent deletion of the user must not be followed by new data about them.

@@ -8,12 +8,12 @@ import { idOf } from './asked.ts'
 /** Metadata key for our id, set on everything that a payment link creates. */
 export const SESSION = 'tollgate_session'
 
-export function checkoutParams({ id, offer, terms, user, successUrl, cancelUrl }: CheckoutRequest) {
+export function checkoutParams({ id, items, terms, user, successUrl, cancelUrl }: CheckoutRequest) {
   const metadata = { [SESSION]: id }
-  const recurring = offer.interval !== null
+  const recurring = items[0].price.interval !== null
   const params: Stripe.Checkout.SessionCreateParams = {
     mode: recurring ? 'subscription' : 'payment',
-    line_items: offer.items.map(({ price }) => ({ price: price.id, quantity: 1 })),
+    line_items: items.map(({ price, quantity }) => ({ price: price.id, quantity })),
     success_url: successUrl,
     cancel_url: cancelUrl,
     client_reference_id: id,

@@ -1,3 +1,4 @@
+import { generateCreditLink } from '../../operations/billing/generate-credit-link.ts'
 import { generateSubscriptionLink } from '../../operations/billing/generate-subscription-link.ts'
 import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
@@ -256,6 +257,23 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           },
           resolve: (_, args, context, info) =>
             generateSubscriptionLink(mutationCall(context, info), { ...args, userId: args.userId ?? null }),
+        }),
+        generateCreditLink: t.field({
+          type: types.creditLink,
+          description:
+            'Generates a payment link for credits. Once the user has paid, the credits are added; do not call addCredit.',
+          args: {
+            userId,
+            priceId: t.arg.string({
+              required: true,
+              description: 'ID of a price of credits, created in the dashboard.',
+            }),
+            quantity: t.arg.int({ defaultValue: 1, description: 'How many times to sell the price at once.' }),
+            successUrl: t.arg.string({ required: true }),
+            cancelUrl: t.arg.string({ required: true }),
+          },
+          resolve: (_, { quantity, ...input }, context, info) =>
+            generateCreditLink(mutationCall(context, info), { ...input, quantity: quantity ?? 1 }),
         }),
         generateUserToken: t.field({
           type: types.generatedUserToken,

@@ -40,6 +40,9 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     }),
   })
 
+  const creditLink = builder.objectRef<{ url: string }>('CreditLink').implement({
+    fields: (t) => ({ url: t.exposeString('url') }),
+  })
   const subscriptionLink = builder.objectRef<{ url: string }>('SubscriptionLink').implement({
     fields: (t) => ({ url: t.exposeString('url') }),
   })
@@ -88,6 +91,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     migration: defineMigration(builder, changeTime),
     subscription,
     user,
+    creditLink,
     subscriptionLink,
     override,
     ...credits,

@@ -1,3 +1,4 @@
+import type { SoldCredits } from '../../domain/credit-sale.ts'
 import { type Currency, exponentOf } from '../../domain/currency.ts'
 import { displayAmount } from '../../domain/price.ts'
 import {
@@ -7,6 +8,7 @@ import {
   billingTemplates,
   createBillingTemplate,
 } from '../../operations/billing/billing-templates.ts'
+import { generateCreditLink } from '../../operations/billing/generate-credit-link.ts'
 import { generateSubscriptionLink } from '../../operations/billing/generate-subscription-link.ts'
 import {
   archivePrice,
@@ -15,8 +17,9 @@ import {
   importPrice,
   prices,
   providerPrices,
+  type SellsInput,
 } from '../../operations/billing/prices.ts'
-import type { PriceRow } from '../../store/billing/prices.ts'
+import type { AnyPriceRow } from '../../store/billing/prices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
@@ -31,10 +34,10 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     return {
       prices: t.field({
         type: [own.price],
-        description: 'Prices of the app or of one package, oldest first.',
-        args: { appId, packageId: t.arg.string(), includeArchived },
-        resolve: (_, { appId, packageId, includeArchived }, context) =>
-          prices(appCall(context, appId), packageId ?? null, includeArchived ?? false),
+        description: 'Prices of the app, of one package, or of credits of one feature, oldest first.',
+        args: { appId, packageId: t.arg.string(), featureId: t.arg.string(), includeArchived },
+        resolve: (_, { appId, packageId = null, featureId = null, includeArchived }, context) =>
+          prices(appCall(context, appId), { packageId, featureId }, includeArchived ?? false),
       }),
       providerPrices: t.field({
         type: [own.providerPrice],
@@ -63,14 +66,15 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     }
   })
 
-  mutationFields(builder, (t, { appId, id, packageId, provider }) => {
+  mutationFields(builder, (t, { appId, id, provider }) => {
+    const packageId = t.arg.string({ description: 'Package that the price sells; omitted for credits.' })
     const archived = t.arg.boolean({ defaultValue: true })
     return {
       createPrice: t.field({
         type: own.price,
         args: { appId, packageId, input: t.arg({ type: own.createPrice, required: true }) },
         resolve: (_, { appId, packageId, input }, context) =>
-          createPrice(appCall(context, appId), packageId, {
+          createPrice(appCall(context, appId), sells(packageId, input.credits), {
             provider: input.provider ?? 'sandbox',
             amount: input.amount,
             currency: input.currency,
@@ -82,9 +86,9 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         type: own.price,
         description:
           'Creates a price with the amount, currency and interval of an existing price at the billing provider.',
-        args: { appId, packageId, provider, id },
-        resolve: (_, { appId, packageId, provider, id }, context) =>
-          importPrice(appCall(context, appId), packageId, provider, id),
+        args: { appId, packageId, provider, id, credits: t.arg({ type: own.creditSale }) },
+        resolve: (_, { appId, packageId, provider, id, credits }, context) =>
+          importPrice(appCall(context, appId), sells(packageId, credits), provider, id),
       }),
       archivePrice: t.field({
         type: own.price,
@@ -112,6 +116,20 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         resolve: (_, { appId, id, archived }, context) =>
           archiveBillingTemplate(appCall(context, appId), id, archived ?? true),
       }),
+      generateCreditLink: t.field({
+        type: own.creditLink,
+        description: 'Generates a payment link for credits as the Admin API does.',
+        args: {
+          appId,
+          userId: t.arg.string({ required: true }),
+          priceId: t.arg.string({ required: true }),
+          quantity: t.arg.int({ defaultValue: 1 }),
+          successUrl: t.arg.string({ required: true }),
+          cancelUrl: t.arg.string({ required: true }),
+        },
+        resolve: (_, { appId, quantity, ...input }, context) =>
+          generateCreditLink(appCall(context, appId), { ...input, quantity: quantity ?? 1 }),
+      }),
       generateSubscriptionLink: t.field({
         type: own.link,
         description: 'Generates a payment link as the Admin API does, to test a template.',
@@ -133,10 +151,27 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
 }
 
 function defineBillingTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
-  const price = builder.objectRef<PriceRow>('BillingPrice').implement({
+  const soldCredits = builder.objectRef<SoldCredits>('SoldCredits').implement({
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      units: t.expose('units', { type: 'SafeInt' }),
+      expiresDays: t.exposeInt('expiresDays', { nullable: true, description: EXPIRES_DAYS }),
+    }),
+  })
+  const price = builder.objectRef<AnyPriceRow>('BillingPrice').implement({
     fields: (t) => ({
       id: t.exposeString('id', { description: 'ID of the price at the billing provider.' }),
-      packageId: t.exposeString('packageId'),
+      packageId: t.string({
+        nullable: true,
+        description: 'Package that it sells; null for a price of credits.',
+        resolve: (p) => p.packageId,
+      }),
+      credits: t.field({
+        type: soldCredits,
+        nullable: true,
+        description: 'Credits that it sells; null for a price of a package.',
+        resolve: (p) => p.credits,
+      }),
       provider: t.exposeString('provider'),
       amount: t.expose('amount', { type: 'SafeInt', description: 'Amount in minor units of the currency.' }),
       displayAmount: t.string({ resolve: displayAmount }),
@@ -164,6 +199,9 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         packageId: t.exposeString('packageId', {
           nullable: true,
           description: 'ID of the package that already has this price.',
+        }),
+        sellsCredits: t.exposeBoolean('sellsCredits', {
+          description: 'Whether this price already sells credits.',
         }),
       }),
     })
@@ -202,6 +240,17 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
   const link = builder.objectRef<{ url: string }>('SubscriptionLink').implement({
     fields: (t) => ({ url: t.exposeString('url') }),
   })
+  const creditLink = builder.objectRef<{ url: string }>('CreditLink').implement({
+    fields: (t) => ({ url: t.exposeString('url') }),
+  })
+  const creditSale = builder.inputType('CreditSaleInput', {
+    description: 'Credits that a one-off price sells.',
+    fields: (t) => ({
+      featureId: t.string({ required: true }),
+      units: t.field({ type: 'SafeInt', required: true }),
+      expiresDays: t.int({ description: EXPIRES_DAYS }),
+    }),
+  })
   const createPrice = builder.inputType('CreatePriceInput', {
     fields: (t) => ({
       provider: t.string({
@@ -213,6 +262,10 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       interval: t.string({ description: INTERVAL }),
       id: t.string({
         description: 'ID of the price at the billing provider. Generated for the sandbox if omitted.',
+      }),
+      credits: t.field({
+        type: creditSale,
+        description: 'Credits that the price sells, if it does not sell a package.',
       }),
     }),
   })
@@ -233,9 +286,27 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       promotionCodes: t.boolean({ defaultValue: false, description: PROMOTION_CODES }),
     }),
   })
-  return { price, providerPrice, currency, template, link, createPrice, createTemplate }
+  return {
+    price,
+    providerPrice,
+    currency,
+    template,
+    link,
+    creditLink,
+    creditSale,
+    createPrice,
+    createTemplate,
+  }
 }
 
+type CreditSale = Omit<SoldCredits, 'expiresDays'> & { expiresDays?: number | null | undefined }
+
+const sells = (packageId: string | null | undefined, credits: CreditSale | null | undefined): SellsInput => ({
+  packageId: packageId ?? null,
+  credits: credits ? { ...credits, expiresDays: credits.expiresDays ?? null } : null,
+})
+
+const EXPIRES_DAYS = 'Days after the payment on which the credits expire; null if they do not.'
 const TRIAL_DAYS = 'Length in days of the trial before the first charge; null for no trial.'
 const TRIAL_CARD =
   'Whether a card is required to start a trial. Without one, the subscription ends after the trial unless a card was added.'

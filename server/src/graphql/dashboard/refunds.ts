@@ -61,11 +61,16 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       description: 'Refundable amount of a payment, as reported by its billing provider.',
       args: {
         appId,
-        subscriptionId: t.arg.string({ required: true }),
+        subscriptionId: t.arg.string({ description: 'Subscription or credit that was paid for: one of them.' }),
+        creditId: t.arg.string(),
         paymentRef: t.arg.string({ required: true }),
       },
-      resolve: async (_, { appId, subscriptionId, paymentRef }, context) =>
-        refundPreview(await inApp(appCall(context, appId)), subscriptionId, paymentRef),
+      resolve: async (_, { appId, subscriptionId, creditId, paymentRef }, context) =>
+        refundPreview(
+          await inApp(appCall(context, appId)),
+          creditId == null ? { subscriptionId: subscriptionId ?? '' } : { creditId },
+          paymentRef,
+        ),
     }),
     sandboxPayments: t.field({
       type: [payment],
@@ -100,7 +105,33 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       },
       resolve: async (_, { appId, subscriptionId, paymentRef, amount, reason, key }, context) =>
         refundPayment(await inApp(appCall(context, appId)), {
-          subscriptionId,
+          paidFor: { subscriptionId },
+          paymentRef,
+          amount: amount ?? null,
+          reason,
+          key,
+        }),
+    }),
+    refundCredit: t.field({
+      type: preview,
+      description: 'Refunds the payment of a bought credit at its billing provider, in part or in full.',
+      args: {
+        appId,
+        creditId: t.arg.string({ required: true }),
+        paymentRef: t.arg.string({ required: true }),
+        amount: t.arg({
+          type: 'SafeInt',
+          description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
+        }),
+        reason: t.arg({ type: reason, required: true }),
+        key: t.arg.string({
+          required: true,
+          description: 'Any unique text. Repeated calls with the same key refund once.',
+        }),
+      },
+      resolve: async (_, { appId, creditId, paymentRef, amount, reason, key }, context) =>
+        refundPayment(await inApp(appCall(context, appId)), {
+          paidFor: { creditId },
           paymentRef,
           amount: amount ?? null,
           reason,
@@ -149,6 +180,14 @@ function defineUserPayments(builder: Builder<DashboardContext>, types: Dashboard
     }),
   })
   const state = builder.enumType('UserPaymentState', { values: PAYMENT_STATES })
+  const paidCredit = builder.objectRef<NonNullable<UserPayment['credit']>>('PaidCredit').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      featureId: t.exposeString('featureId'),
+      featureName: t.exposeString('featureName'),
+      units: t.expose('units', { type: 'SafeInt', description: 'Units that were bought.' }),
+    }),
+  })
   const userPayment = builder.objectRef<UserPayment>('UserPayment').implement({
     description: 'A charge of a user at a billing provider. Amounts are in minor units of the currency.',
     fields: (t) => ({
@@ -171,6 +210,11 @@ function defineUserPayments(builder: Builder<DashboardContext>, types: Dashboard
         description: 'ID of the subscription that was charged for; null if unknown.',
       }),
       packageNames: t.exposeStringList('packageNames'),
+      credit: t.expose('credit', {
+        type: paidCredit,
+        nullable: true,
+        description: 'Credit that the payment bought; null if it was for something else.',
+      }),
     }),
   })
   const preview = builder.objectRef<RefundPreview>('RefundPreview').implement({

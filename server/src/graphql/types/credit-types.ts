@@ -19,7 +19,7 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
   const creditKind = builder.enumType('CreditKind', { values: CREDIT_KINDS })
   const creditState = builder.enumType('CreditState', {
     description:
-      'SCHEDULED: not effective yet. LIVE: can be used. SPENT: used up. EXPIRED: past its expiry. VOIDED: voided by voidCredit.',
+      'SCHEDULED: not effective yet. LIVE: can be used. SPENT: used up. EXPIRED: past its expiry. VOIDED: voided by voidCredit, or refunded in full before it was used.',
     values: CREDIT_STATES,
   })
   const reservationState = builder.enumType('ReservationState', {
@@ -39,6 +39,12 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
         featureId: t.exposeString('featureId'),
         amount: t.exposeFloat('amount'),
         used: t.exposeFloat('used'),
+        bought: t.float({
+          nullable: true,
+          description:
+            'Units that were paid for; null for a credit not bought through a payment link. Refunds may have reduced `amount`.',
+          resolve: (credit) => credit.bought,
+        }),
         reserved: t.exposeFloat('reserved', { description: 'Units held by live reservations.' }),
         kind: t.expose('kind', { type: creditKind }),
         priority: t.exposeInt('priority', {

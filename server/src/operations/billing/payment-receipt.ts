@@ -3,11 +3,12 @@ import type { Price } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { findApp } from '../../store/apps/apps.ts'
 import { findCheckoutByRef } from '../../store/billing/checkout-sessions.ts'
-import { findPrices } from '../../store/billing/prices.ts'
+import { findAnyPrices } from '../../store/billing/prices.ts'
 import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { PROVIDERS } from './provider-of.ts'
 import { viewCheckout } from './sandbox-checkout.ts'
+import { soldName } from './sold-name.ts'
 
 /** The purchase of a payer, without personal data: the page is open to everyone who has its link. */
 export interface PaymentReceipt {
@@ -37,15 +38,18 @@ export async function viewReceipt(
     const session = await findCheckoutByRef(pool, { appId, provider, ref })
     if (!session || session.state === 'EXPIRED' || session.state === 'FAILED') continue
     const ids = session.items.map(({ priceId }) => priceId)
-    const prices = await findPrices(pool, appId, provider, ids)
-    const { packages } = await catalogueOf({ service, appId })
+    const prices = await findAnyPrices(pool, appId, provider, ids)
+    const catalogue = await catalogueOf({ service, appId })
     return {
       appName: app.name,
       shopUrl: app.origins[0] ?? null,
-      items: prices.map(({ packageId, amount, currency, interval }) => ({
-        ...{ provider, amount, currency, interval },
-        name: packages.get(packageId)?.name ?? packageId,
-      })),
+      items: session.items.flatMap(({ priceId, packageId, quantity }) => {
+        const price = prices.find(({ id }) => id === priceId)
+        if (!price) return []
+        const { amount, currency, interval } = price
+        const name = soldName(catalogue, packageId === null ? { credits: session.credits } : { packageId })
+        return [{ provider, amount: amount * (quantity ?? 1), currency, interval, name }]
+      }),
       terms: session.terms,
       isPaid: session.state === 'PAID' || (provider === 'sandbox' && (await isPaidInSandbox(service, ref))),
     }

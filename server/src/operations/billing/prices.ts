@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ProviderPrice } from '../../billing/provider.ts'
+import { checkSoldCredits, type SoldCredits } from '../../domain/credit-sale.ts'
 import { type Currency, currenciesOf } from '../../domain/currency.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
@@ -10,8 +11,14 @@ import * as store from '../../store/billing/prices.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
-import { requirePackage } from '../call/require.ts'
+import { requireFeature, requirePackage } from '../call/require.ts'
 import { askingProvider, checkProvider, providerOf } from './provider-of.ts'
+
+/** The package that a price sells, or the credits: one of them. */
+export interface SellsInput {
+  packageId: string | null
+  credits: SoldCredits | null
+}
 
 interface PriceInput {
   provider: string
@@ -23,19 +30,23 @@ interface PriceInput {
 
 export async function prices(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
-  packageId: string | null,
+  { packageId, featureId }: { packageId: string | null; featureId: string | null },
   includeArchived: boolean,
-): Promise<store.PriceRow[]> {
+): Promise<store.AnyPriceRow[]> {
   await requireApp(service.pool, appId)
-  if (packageId !== null && !isIdentifier(packageId)) return []
-  return store.listPrices(service.pool, appId, packageId, includeArchived)
+  if (![packageId, featureId].every((id) => id === null || isIdentifier(id))) return []
+  return store.listAnyPrices(service.pool, appId, { packageId, featureId }, includeArchived)
 }
 
 /** Currencies that a provider supports. */
 export const currencies = (provider: string): Currency[] => currenciesOf(checkProvider(provider))
 
 /** A price has the provider's id; for the sandbox it is generated. */
-export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {
+export async function createPrice(
+  call: Call,
+  sells: SellsInput,
+  input: PriceInput,
+): Promise<store.AnyPriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
     throw badUserInput(
@@ -44,16 +55,16 @@ export async function createPrice(call: Call, packageId: string, input: PriceInp
     )
   }
   const id = input.id ?? `price_sandbox_${randomBytes(12).toString('hex')}`
-  return addPrice(call, packageId, priceOf({ ...input, provider, id }))
+  return addPrice(call, sells, priceOf({ ...input, provider, id }))
 }
 
 /** With amount, currency and interval of the provider's price. */
 export async function importPrice(
   call: Call,
-  packageId: string,
+  sells: SellsInput,
   provider: string,
   id: string,
-): Promise<store.PriceRow> {
+): Promise<store.AnyPriceRow> {
   const { appId } = call
   await requireApp(call.service.pool, appId)
   const found = await askingProvider(provider, async () =>
@@ -61,14 +72,14 @@ export async function importPrice(
   )
   if (!found) throw priceNotFound(provider, id)
   const { productName: _, ...price } = found
-  return addPrice(call, packageId, priceOf(price))
+  return addPrice(call, sells, priceOf(price))
 }
 
-function addPrice(call: Call, packageId: string, price: Price): Promise<store.PriceRow> {
+function addPrice(call: Call, sells: SellsInput, price: Price): Promise<store.AnyPriceRow> {
   const { appId } = call
   return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
-    requirePackage(catalogue, packageId)
-    if (!(await store.insertPrice(tx, appId, packageId, price))) {
+    const sold = checkSells(sells, price, catalogue)
+    if (!(await store.insertPrice(tx, appId, sold, price))) {
       throw badUserInput(
         `The price ${quote(price.id)} at ${providerName(price.provider)} is already in use`,
         'id',
@@ -79,12 +90,28 @@ function addPrice(call: Call, packageId: string, price: Price): Promise<store.Pr
   })
 }
 
+function checkSells({ packageId, credits }: SellsInput, price: Price, catalogue: Catalogue): store.PriceSells {
+  if (packageId !== null && credits === null) {
+    requirePackage(catalogue, packageId)
+    return { packageId, credits }
+  }
+  if (packageId !== null || credits === null) {
+    throw badUserInput('A price sells either a package (packageId) or credits (credits)', 'credits')
+  }
+  const feature = requireFeature(catalogue, credits.featureId)
+  if (feature.type === 'BINARY') {
+    throw badUserInput(`Feature ${quote(feature.id)} is BINARY and cannot have credits`, 'featureId')
+  }
+  checkSoldCredits(credits, price)
+  return { packageId, credits }
+}
+
 export async function archivePrice(
   call: Call,
   provider: string,
   id: string,
   archived: boolean,
-): Promise<store.PriceRow> {
+): Promise<store.AnyPriceRow> {
   const { appId } = call
   if (!isIdentifier(id)) throw priceNotFound(provider, id)
   return changePrices(call, checkProvider(provider), id, async (tx) => {
@@ -100,7 +127,7 @@ async function changePrices(
   provider: string,
   id: string,
   change: Change,
-): Promise<store.PriceRow> {
+): Promise<store.AnyPriceRow> {
   const { appId } = call
   return mutateCatalogue(
     call,
@@ -117,18 +144,23 @@ async function changePrices(
 export async function providerPrices(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   provider: string,
-): Promise<(ProviderPrice & { packageId: string | null })[]> {
+): Promise<(ProviderPrice & { packageId: string | null; sellsCredits: boolean })[]> {
   await requireApp(service.pool, appId)
   const listed = await askingProvider(provider, async () =>
     (await providerOf(service, appId, provider)).listPrices(),
   )
   const ids = listed.map(({ id }) => id)
-  const known = await store.findPrices(service.pool, appId, provider, ids)
-  return listed.map((price) => ({
-    ...price,
-    packageId: known.find(({ id }) => id === price.id)?.packageId ?? null,
-  }))
+  const known = await store.findAnyPrices(service.pool, appId, provider, ids)
+  return listed.map((price) => {
+    const used = known.find(({ id }) => id === price.id)
+    return { ...price, packageId: used?.packageId ?? null, sellsCredits: (used?.credits ?? null) !== null }
+  })
 }
 
-const priceNotFound = (provider: string, id: string) =>
-  new TollgateError('PRICE_NOT_FOUND', `Price not found at ${providerName(provider)}: ${quote(id)}`)
+export const priceNotFound = (provider: string | null, id: string) =>
+  new TollgateError(
+    'PRICE_NOT_FOUND',
+    provider === null
+      ? `Price of credits not found: ${quote(id)}`
+      : `Price not found at ${providerName(provider)}: ${quote(id)}`,
+  )

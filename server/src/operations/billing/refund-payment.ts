@@ -1,13 +1,15 @@
 import { exponentOf } from '../../domain/currency.ts'
-import { badUserInput } from '../../domain/errors.ts'
-import { checkIdentifier } from '../../domain/identifier.ts'
+import { badUserInput, creditNotFound } from '../../domain/errors.ts'
+import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
 import { REFUND_REASONS, type RefundReason } from '../../domain/refund-reason.ts'
+import { type BillPayment, paymentsOfBill } from '../../store/billing/payments.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
+import { findPurchase } from '../../store/credits/credits.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { askingProvider, providerOf } from './provider-of.ts'
-import { subscriptionPayments, type UserPayment } from './user-payments.ts'
+import { subscriptionPayments } from './user-payments.ts'
 
 /** The refundable amount of a payment, as reported by its provider. */
 export interface RefundPreview {
@@ -21,16 +23,19 @@ export interface RefundPreview {
   decimals: number
 }
 
+/** What a payment was for. */
+export type PaidFor = { subscriptionId: string } | { creditId: string }
+
 export async function refundPreview(
   call: Call,
-  subscriptionId: string,
+  paidFor: PaidFor,
   paymentRef: string,
 ): Promise<RefundPreview> {
-  return previewOf(call, await requirePayment(call, subscriptionId, paymentRef))
+  return previewOf(call, await requirePayment(call, paidFor, paymentRef))
 }
 
 interface RefundInput {
-  subscriptionId: string
+  paidFor: PaidFor
   paymentRef: string
   /** null: the rest */
   amount: number | null
@@ -42,10 +47,10 @@ interface RefundInput {
 /** Refunds a payment at its provider, in part or in full. The provider's report of it is applied soon after. */
 export async function refundPayment(call: Call, input: RefundInput): Promise<RefundPreview> {
   const { service, appId } = call
-  const { subscriptionId, paymentRef, reason } = input
+  const { paidFor, paymentRef, reason } = input
   checkIdentifier('key', input.key)
   if (!REFUND_REASONS.includes(reason)) throw badUserInput('reason is not known', 'reason')
-  const payment = await requirePayment(call, subscriptionId, paymentRef)
+  const payment = await requirePayment(call, paidFor, paymentRef)
   const { provider, subscriptionRef } = payment
   const amount = input.amount ?? (await previewOf(call, payment)).remaining
   if (!Number.isInteger(amount) || amount < 1 || amount > payment.amount)
@@ -63,14 +68,33 @@ export async function refundPayment(call: Call, input: RefundInput): Promise<Ref
   return previewOf(call, payment)
 }
 
-async function requirePayment(call: Call, subscriptionId: string, paymentRef: string): Promise<UserPayment> {
-  const payments = await subscriptionPayments(call, subscriptionId)
+type RefundablePayment = Pick<BillPayment, 'provider' | 'ref' | 'subscriptionRef' | 'amount' | 'currency'>
+
+async function requirePayment(call: Call, paidFor: PaidFor, paymentRef: string): Promise<RefundablePayment> {
+  const payments =
+    'creditId' in paidFor
+      ? await creditPayments(call, paidFor.creditId)
+      : await subscriptionPayments(call, paidFor.subscriptionId)
   const found = payments.find(({ ref, state }) => ref === paymentRef && state === 'PAID')
-  if (!found) throw badUserInput('Payment not found for this subscription', 'paymentRef')
+  if (!found) {
+    const what = 'creditId' in paidFor ? 'credit' : 'subscription'
+    throw badUserInput(`Payment not found for this ${what}`, 'paymentRef')
+  }
   return found
 }
 
-async function previewOf(call: Call, { provider, ref, currency }: UserPayment): Promise<RefundPreview> {
+/** The payment that bought a credit; none if it was not bought through a payment link. */
+async function creditPayments({ service, appId }: Call, id: string): Promise<BillPayment[]> {
+  if (!isIdentifier(id)) throw creditNotFound(id)
+  const bought = await findPurchase(service.pool, appId, id)
+  if (!bought) throw creditNotFound(id)
+  const { provider, ref } = bought
+  return provider === null || ref === null
+    ? []
+    : paymentsOfBill(service.pool, { appId, provider, ref }, 1)
+}
+
+async function previewOf(call: Call, { provider, ref, currency }: RefundablePayment): Promise<RefundPreview> {
   const { service, appId } = call
   const said = await askingProvider(provider, async () =>
     (await providerOf(service, appId, provider)).fetchRefundable(ref),

@@ -3,6 +3,7 @@ import type { Payment } from '../../domain/reversal.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import type { Charge } from '../../domain/subscription-history.ts'
 import { type BillPayment, paymentsOfBill, paymentsOfUser } from '../../store/billing/payments.ts'
+import { boughtCredits } from '../../store/credits/credits.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize } from '../call/pages.ts'
@@ -21,6 +22,8 @@ export interface UserPayment extends Charge {
   /** the subscription it was for; null: none that is known */
   subscriptionId: string | null
   packageNames: string[]
+  /** the credit that it bought; null: something else */
+  credit: { id: string; units: number; featureId: string; featureName: string } | null
 }
 
 /** Newest charges of one subscription that are shown. */
@@ -116,8 +119,13 @@ async function shown(
   held: readonly SubscriptionRow[],
   now: number,
 ): Promise<UserPayment[]> {
-  const { packages } = await catalogueOf(call)
+  const { packages, features } = await catalogueOf(call)
+  const refs = payments.map(({ provider, subscriptionRef: ref }) => ({ provider, ref }))
+  const bought = refs.length === 0 ? [] : await boughtCredits(call.service.pool, call.appId, refs)
   return (await reversed(call.service, call.appId, payments)).map((payment) => {
+    const credit = bought.find(
+      ({ provider, ref }) => provider === payment.provider && ref === payment.subscriptionRef,
+    )
     const paidFor = onBill(payment, held, now)
     const [first] = [...paidFor].sort((a, b) => Number(a.isAddon) - Number(b.isAddon))
     return {
@@ -125,6 +133,14 @@ async function shown(
       decimals: exponentOf(payment.provider, payment.currency),
       subscriptionId: first?.id ?? null,
       packageNames: paidFor.map(({ packageId }) => packages.get(packageId)?.name ?? packageId),
+      credit: credit
+        ? {
+            id: credit.id,
+            units: credit.bought ?? credit.amount,
+            featureId: credit.featureId,
+            featureName: features.get(credit.featureId)?.name ?? credit.featureId,
+          }
+        : null,
     }
   })
 }

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
+import { countCreditPrices } from '../../store/billing/prices.ts'
 import * as store from '../../store/catalogue/features.ts'
 import { packagesThatGranted } from '../../store/catalogue/references.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
@@ -17,6 +18,8 @@ export interface FeatureUse {
   overridden: boolean
   /** whether users have or had credits or reservations of it */
   spends: boolean
+  /** prices that sell credits of it, including archived ones */
+  prices: number
   refusal: string | null
 }
 
@@ -58,12 +61,14 @@ async function uses(
     earlier: granted.filter((packageId) => !now.has(packageId)).length,
     overridden: overridePeriods.length > 0,
     spends,
+    prices: await countCreditPrices(db, appId, id),
   }
 }
 
-const reasons = ({ packages, earlier, overridden, spends }: Omit<FeatureUse, 'refusal'>) => [
+const reasons = ({ packages, earlier, overridden, spends, prices }: Omit<FeatureUse, 'refusal'>) => [
   counted('is part of', packages, 'package', 'packages'),
   counted('was part of an earlier version of', earlier, 'package', 'packages'),
   overridden ? 'has or had overrides' : null,
   spends ? 'has or had credits or reservations' : null,
+  counted('has', prices, 'price for credits', 'prices for credits'),
 ]

@@ -4,7 +4,13 @@ import { badUserInput, conflict, quote } from '../../domain/errors.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
 import { heldOf } from '../../domain/spending.ts'
 import { payOwed } from '../../domain/spending-calls.ts'
-import { type CreditRow, endExpiredCredits, findCredit, insertCredit } from '../../store/credits/credits.ts'
+import {
+  type CreditPurchase,
+  type CreditRow,
+  endExpiredCredits,
+  findCredit,
+  insertCredit,
+} from '../../store/credits/credits.ts'
 import type { Call } from '../call/call.ts'
 import { type UserCredit, userCredit } from './credits.ts'
 import { mutateSpender, purseWith, type Spender, writeBurn } from './mutate-spender.ts'
@@ -15,7 +21,7 @@ export function addCredit(
   { userId, ...asked }: NewCredit & { userId: string },
 ): Promise<UserCredit> {
   return mutateSpender(call, userId, asked.featureId, async (spender) => {
-    const { tx, user, feature, now } = spender
+    const { tx, feature, now } = spender
     checkNewCredit(asked, now)
     const credit = { ...asked, id: asked.id ?? `crd_${randomUUID()}`, effectiveAt: asked.effectiveAt ?? now }
     const found = await findCredit(tx, call.appId, credit.id)
@@ -26,20 +32,31 @@ export function addCredit(
         'featureId',
       )
     }
-    if ((await endExpiredCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
-      throw badUserInput(
-        `A user can have at most ${MAX_CREDITS} credits of a feature that can be used.`,
-        'userId',
-      )
-    }
-    const seq = await insertCredit(tx, call.appId, user.uid, credit, now)
-    if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
-    const row: CreditRow = { ...credit, seq, used: 0, voidedAt: null, userUid: user.uid, createdAt: now }
-    const paid = await payWith(spender, row)
-    await writeBurn(spender, paid)
-    const used = paid?.parts.find((part) => part.credit === row.id)?.amount ?? 0
-    return userCredit({ ...row, used }, userId, 0, now)
+    return userCredit(await writeCredit(spender, credit, null), userId, 0, now)
   })
+}
+
+/** Stores a new credit, and has it pay what is owed. */
+export async function writeCredit(
+  spender: Spender,
+  credit: NewCredit & { id: string; effectiveAt: number },
+  purchase: CreditPurchase | null,
+): Promise<CreditRow> {
+  const { tx, user, feature, now, call } = spender
+  if ((await endExpiredCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
+    throw badUserInput(
+      `A user can have at most ${MAX_CREDITS} credits of a feature that can be used.`,
+      'userId',
+    )
+  }
+  const seq = await insertCredit(tx, call.appId, user.uid, credit, now, purchase)
+  if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
+  const bought = purchase?.units ?? null
+  const row: CreditRow = { ...credit, seq, used: 0, voidedAt: null, userUid: user.uid, createdAt: now, bought }
+  const paid = credit.amount === 0 ? null : await payWith(spender, row)
+  await writeBurn(spender, paid)
+  const used = paid?.parts.find((part) => part.credit === row.id)?.amount ?? 0
+  return { ...row, used }
 }
 
 async function payWith(spender: Spender, row: CreditRow) {

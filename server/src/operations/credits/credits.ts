@@ -13,6 +13,8 @@ export interface UserCredit extends Credit {
   userId: string
   /** held by live reservations */
   reserved: number
+  /** units that were paid for; null: not bought through a payment link */
+  bought: number | null
   state: CreditState
 }
 

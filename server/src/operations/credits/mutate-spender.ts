@@ -10,23 +10,27 @@ import {
 } from '../../domain/spending.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
-import { TryAgain } from '../../store/connection/database.ts'
+import { type Tx, TryAgain } from '../../store/connection/database.ts'
 import type { UserTx } from '../../store/connection/places.ts'
 import { enrolSpender, lockSpender, setSpends } from '../../store/credits/spenders.ts'
 import { holdCounters, usedIn } from '../../store/usage/usage.ts'
 import type { LedgerKey } from '../../store/usage/write-spending.ts'
 import { findUserByUid, type UserRow } from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
-import type { EntitlementState } from '../call/hot-paths.ts'
+import type { EntitlementState, WaitingCaller } from '../call/hot-paths.ts'
 import { mutate } from '../call/mutate.ts'
-import { requireFeature, withLockedUser } from '../call/require.ts'
+import { requireFeature, withLockedUid, withLockedUser } from '../call/require.ts'
+import type { Service } from '../call/service.ts'
 import { readEntitlements } from '../usage/read-entitlements.ts'
 import { addCaps, addCounter, addParts, emptyMove } from '../usage/spend.ts'
 import { spendingEvents } from '../usage/usage-events.ts'
 
+/** A call of an application or a member, or the service itself. */
+type SpenderCall = WaitingCaller & Pick<Call, 'service'>
+
 /** A user whose credits, reservations and caps of one feature nobody else changes until the transaction ends. */
 export interface Spender {
-  call: Call
+  call: SpenderCall
   tx: UserTx
   user: UserRow
   feature: CataloguedFeature
@@ -46,12 +50,33 @@ export function mutateSpender<T>(
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
-    // To lock both, the app is locked first.
-    const known = call.service.apps.known(appId)?.catalogue.features.get(featureId)
-    if (!known?.spends) await lockApp(tx, appId)
+    await lockToEnrol(call, tx, featureId)
     return withLockedUser(tx, appId, userId, async (users, user) =>
       effect(await enrolled(await openSpender(call, users, user, featureId, moment))),
     )
+  })
+}
+
+/** To lock an app and a user, the app is locked first. It changes with the first spender of a feature. */
+async function lockToEnrol({ service, appId }: SpenderCall, tx: Tx, featureId: string): Promise<void> {
+  const known = service.apps.known(appId)?.catalogue.features.get(featureId)
+  if (!known?.spends) await lockApp(tx, appId)
+}
+
+/** The same by the service itself, for a provider's report; null: the user was deleted. */
+export async function withSpender<T>(
+  service: Service,
+  tx: Tx,
+  { appId, uid, featureId }: { appId: string; uid: number; featureId: string },
+  effect: (spender: Spender) => Promise<T>,
+): Promise<T | null> {
+  const call: SpenderCall = { service, appId, actor: { kind: 'service' }, deadline: null }
+  await lockToEnrol(call, tx, featureId)
+  return withLockedUid(tx, appId, uid, async (users) => {
+    const user = await findUserByUid(users, appId, uid)
+    if (!user) throw new Error('a locked user no longer exists')
+    const moment = () => service.apps.at(users, call)
+    return effect(await enrolled(await openSpender(call, users, user, featureId, moment)))
   })
 }
 
@@ -99,7 +124,7 @@ interface OpenSpender {
 }
 
 async function openSpender(
-  call: Call,
+  call: SpenderCall,
   tx: UserTx,
   user: UserRow,
   featureId: string,

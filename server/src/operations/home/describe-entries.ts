@@ -26,6 +26,7 @@ const THINGS: Record<string, Thing> = {
   },
   package: { kind: 'PACKAGE', field: 'packageId', of: ['package'], name: 'name' },
   feature: { kind: 'FEATURE', of: ['feature'], name: 'name' },
+  soldFeature: { kind: 'FEATURE', field: 'featureId', of: [] },
   template: { kind: 'TEMPLATE', of: ['billingTemplate'], name: 'name' },
   app: { kind: 'APP', of: ['app', 'catalogue'], name: 'name' },
   key: { kind: 'API_KEY', of: ['apiKey'], name: 'name' },

@@ -87,7 +87,7 @@ export async function loadSample(call: Call): Promise<Sample> {
 
 async function loadOffers(tx: Tx, appId: string): Promise<void> {
   for (const { packageId, price } of SAMPLE_PRICES) {
-    if (!(await insertPrice(tx, appId, packageId, price))) throw taken(price.id)
+    if (!(await insertPrice(tx, appId, { packageId, credits: null }, price))) throw taken(price.id)
   }
   const priceOf = (packageId: string) =>
     SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price ?? null

@@ -1,5 +1,6 @@
 import { number } from '../../domain/sentence.ts'
 import {
+  type AuditedChange,
   type AuditSentence,
   archived,
   by,
@@ -41,20 +42,20 @@ export const billingMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'price', id: byResult },
-    sentence: 'added a price to the package {package}',
+    sentence: (entry) => `added a price ${sellsCredits(entry) ? 'for' : 'to'} ${sold(entry)}`,
   },
   importPrice: {
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'price', id: byId },
-    sentence: 'imported a price for the package {package}',
+    sentence: (entry) => `imported a price for ${sold(entry)}`,
   },
   archivePrice: {
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'price', id: byId },
-    sentence: (entry) => `${archived(entry)} a price of the package {package}`,
+    sentence: (entry) => `${archived(entry)} a price of ${sold(entry)}`,
   },
   createBillingTemplate: {
     dashboard: true,
@@ -107,6 +108,12 @@ export const billingMutations = {
     subject: { kind: 'subscription', id: by('subscriptionId') },
     sentence: 'refunded a payment of {user} for {package}',
   },
+  refundCredit: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'credit', id: by('creditId') },
+    sentence: 'refunded the payment for a credit of the user {user}',
+  },
   reverseSandboxPayment: {
     dashboard: true,
     role: 'EDITOR',
@@ -131,6 +138,15 @@ export const billingMutations = {
     subject: { kind: 'notice', id: none },
     sentence: 'synced with the billing providers',
   },
+  generateCreditLink: {
+    admin: true,
+    scope: 'ALL',
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'user', id: by('userId') },
+    sentence: 'created a payment link for credits of the user {user}',
+  },
   generateSubscriptionLink: {
     admin: true,
     scope: 'ALL',
@@ -144,6 +160,14 @@ export const billingMutations = {
 
 export const billingEvents = {
   syncSubscription: 'changed the subscriptions of the user {user}',
+  syncCredit: ({ before }) =>
+    `${before === null ? 'added a bought credit for' : 'changed a bought credit of'} the user {user}`,
 } as const satisfies Record<string, AuditSentence>
+
+const sellsCredits = ({ before, after }: AuditedChange): boolean =>
+  typeof (after ?? before)?.units === 'number'
+
+const sold = (entry: AuditedChange): string =>
+  sellsCredits(entry) ? 'credits of the feature {soldFeature}' : 'the package {package}'
 
 const days = (count: unknown): string => (count === 1 ? '1 day' : `${number(Number(count))} days`)

@@ -68,5 +68,6 @@ export const ADMIN_ERRORS: Readonly<Record<AdminQuery | AdminMutation, readonly 
   resendEvents: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
   resendFailedEvents: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
 
+  generateCreditLink: ['USER_NOT_FOUND', 'PRICE_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
   generateSubscriptionLink: ['USER_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
 }

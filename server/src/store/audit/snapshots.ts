@@ -50,7 +50,7 @@ const SNAPSHOTS = {
       where app_id = u.app_id and user_uid = u.uid
       order by feature_id, reset_period, period_start desc) c on true
     where u.app_id = $1 and u.id = $2 group by u.id`,
-  credit: `select c.id, u.id as "userId", c.feature_id as "featureId", c.amount, c.used, c.kind, c.priority,
+  credit: `select c.id, u.id as "userId", c.feature_id as "featureId", c.amount, c.bought, c.used, c.kind, c.priority,
       c.effective_at as "effectiveAt", c.expires_at as "expiresAt", c.voided_at as "voidedAt", c.reason
     from credit c left join users u on u.app_id = c.app_id and u.uid = c.user_uid where c.app_id = $1 and c.id = $2`,
   reservation: `select r.id, u.id as "userId", r.feature_id as "featureId", r.state, r.settled,
@@ -72,7 +72,8 @@ const SNAPSHOTS = {
   invitation: `select id, email, role, expires_at as "expiresAt" from invitation where id = $2 and $1 = $1`,
   import: `select id, state, rows, bad, changed, new_users as "newUsers", applied, created, refused, undone, removed, kept
     from user_import where app_id = $1 and id = $2`,
-  price: `select id, provider, package_id as "packageId", amount, currency, interval, archived_at as "archivedAt"
+  price: `select id, provider, package_id as "packageId", feature_id as "featureId", units, expires_days as "expiresDays",
+      amount, currency, interval, archived_at as "archivedAt"
     from price where app_id = $1 and id = $2 limit 1`,
   billingTemplate: `select id, name, archived_at as "archivedAt",
       (select json_agg(package_id order by position) from billing_template_item i

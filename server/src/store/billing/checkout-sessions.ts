@@ -1,3 +1,4 @@
+import type { SoldCredits } from '../../domain/credit-sale.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { timestampOrNull } from '../connection/database.ts'
@@ -7,10 +8,13 @@ type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
 
 export interface CheckoutSession {
   id: string
-  templateId: string
+  /** null: it sells credits */
+  templateId: string | null
   userUid: number | null
   provider: string
-  items: { packageId: string; priceId: string }[]
+  items: SessionItem[]
+  /** what the whole link sells; null: packages */
+  credits: SoldCredits | null
   terms: SaleTerms
   successUrl: string
   cancelUrl: string
@@ -21,7 +25,13 @@ export interface CheckoutSession {
   paidAt: number | null
 }
 
-const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, terms, success_url as "successUrl",
+/** `quantity` is missing for packages, which are sold once. */
+type SessionItem = { priceId: string } & (
+  | { packageId: string; quantity?: never }
+  | { packageId: null; quantity: number }
+)
+
+const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, credits, terms, success_url as "successUrl",
   cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
 
 export async function insertCheckoutSession(
@@ -31,8 +41,8 @@ export async function insertCheckoutSession(
 ): Promise<void> {
   await db.query(
     `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, terms, success_url,
-       cancel_url)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+       cancel_url, credits)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       appId,
       s.id,
@@ -43,6 +53,7 @@ export async function insertCheckoutSession(
       JSON.stringify(s.terms),
       s.successUrl,
       s.cancelUrl,
+      s.credits && JSON.stringify(s.credits),
     ],
   )
 }

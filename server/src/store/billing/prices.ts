@@ -1,29 +1,70 @@
+import type { SoldCredits } from '../../domain/credit-sale.ts'
 import type { Price } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-export interface PriceRow extends Price {
-  packageId: string
-  createdAt: number
-  archivedAt: number | null
-}
+/** What a price sells: a package or credits. */
+export type PriceSells =
+  | { packageId: string; credits: null }
+  | { packageId: null; credits: SoldCredits }
+
+/** A price of a package or of credits. */
+export type AnyPriceRow = Price & PriceSells & { createdAt: number; archivedAt: number | null }
+
+/** A price of a package. */
+export type PriceRow = Extract<AnyPriceRow, { packageId: string }>
+
+/** A price of credits. */
+export type CreditPriceRow = Extract<AnyPriceRow, { packageId: null }>
 
 const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval,
-  created_at as "createdAt", archived_at as "archivedAt" from price`
+  created_at as "createdAt", archived_at as "archivedAt",
+  case when units is not null then
+    json_build_object('featureId', feature_id, 'units', units, 'expiresDays', expires_days) end as credits
+from price`
 
-/** False: the id is already the price of a package. */
+/** False: the id is already in use. */
 export async function insertPrice(
   db: HomeDb,
   appId: string,
-  packageId: string,
+  { packageId, credits }: PriceSells,
   price: Price,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into price (app_id, provider, id, package_id, amount, currency, interval)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [appId, price.provider, price.id, packageId, price.amount, price.currency, price.interval],
+    `insert into price (app_id, provider, id, package_id, amount, currency, interval, feature_id, units, expires_days)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+    [
+      appId,
+      price.provider,
+      price.id,
+      packageId,
+      price.amount,
+      price.currency,
+      price.interval,
+      credits?.featureId ?? null,
+      credits?.units ?? null,
+      credits?.expiresDays ?? null,
+    ],
   )
   return rowCount === 1
+}
+
+/** A price of credits, by its id alone. */
+export async function findCreditPrice(db: HomeDb, appId: string, id: string): Promise<CreditPriceRow | null> {
+  const { rows } = await db.query<CreditPriceRow>(
+    `${SELECT} where app_id = $1 and id = $2 and units is not null`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** Prices of credits of a feature, including archived ones. */
+export async function countCreditPrices(db: HomeDb, appId: string, featureId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from price where app_id = $1 and feature_id = $2',
+    [appId, featureId],
+  )
+  return rows[0]?.count ?? 0
 }
 
 export async function countPrices(db: HomeDb, appId: string): Promise<number> {
@@ -39,8 +80,8 @@ export async function findPrice(
   appId: string,
   provider: string,
   id: string,
-): Promise<PriceRow | null> {
-  const { rows } = await db.query<PriceRow>(`${SELECT} where app_id = $1 and provider = $2 and id = $3`, [
+): Promise<AnyPriceRow | null> {
+  const { rows } = await db.query<AnyPriceRow>(`${SELECT} where app_id = $1 and provider = $2 and id = $3`, [
     appId,
     provider,
     id,
@@ -48,14 +89,14 @@ export async function findPrice(
   return rows[0] ?? null
 }
 
-/** The prices with these ids at their providers, in order. */
+/** The prices of packages with these ids at their providers, in order. */
 export async function findPricesByRef(
   db: HomeDb,
   refs: readonly ProviderRef[],
 ): Promise<(PriceRow | undefined)[]> {
   const { rows } = await db.query<PriceRow & { ord: number }>(
     `select q.ord::int, p.* from unnest($1::text[], $2::text[], $3::text[]) with ordinality as q (app_id, provider, id, ord)
-     cross join lateral (${SELECT} where app_id = q.app_id and provider = q.provider and id = q.id) p`,
+     cross join lateral (${SELECT} where app_id = q.app_id and provider = q.provider and id = q.id and units is null) p`,
     [refs.map((r) => r.appId), refs.map((r) => r.provider), refs.map((r) => r.ref)],
   )
   const found = new Array<PriceRow | undefined>(refs.length)
@@ -63,31 +104,54 @@ export async function findPricesByRef(
   return found
 }
 
-/** Including archived ones, for which subscriptions are still charged. */
+/** Prices of packages, including archived ones, for which subscriptions are still charged. */
 export async function findPrices(
   db: HomeDb,
   appId: string,
   provider: string,
   ids: readonly string[],
 ): Promise<PriceRow[]> {
-  const { rows } = await db.query<PriceRow>(
+  const found = await findAnyPrices(db, appId, provider, ids)
+  return found.filter((price) => price.packageId !== null)
+}
+
+/** Prices of packages and of credits, including archived ones. */
+export async function findAnyPrices(
+  db: HomeDb,
+  appId: string,
+  provider: string,
+  ids: readonly string[],
+): Promise<AnyPriceRow[]> {
+  const { rows } = await db.query<AnyPriceRow>(
     `${SELECT} where app_id = $1 and provider = $2 and id = any($3) order by seq`,
     [appId, provider, ids],
   )
   return rows
 }
 
-/** Oldest first: of the app, or of one package. */
+/** Prices of packages, oldest first: of the app, or of one package. */
 export async function listPrices(
   db: HomeDb,
   appId: string,
   packageId: string | null,
   includeArchived: boolean,
 ): Promise<PriceRow[]> {
-  const { rows } = await db.query<PriceRow>(
-    `${SELECT} where app_id = $1 and ($2::text is null or package_id = $2) and ($3 or archived_at is null)
+  const found = await listAnyPrices(db, appId, { packageId, featureId: null }, includeArchived)
+  return found.filter((price) => price.packageId !== null)
+}
+
+/** Oldest first: of the app, or of one package, or of credits of one feature. */
+export async function listAnyPrices(
+  db: HomeDb,
+  appId: string,
+  { packageId, featureId }: { packageId: string | null; featureId: string | null },
+  includeArchived: boolean,
+): Promise<AnyPriceRow[]> {
+  const { rows } = await db.query<AnyPriceRow>(
+    `${SELECT} where app_id = $1 and ($2::text is null or package_id = $2)
+       and ($3::text is null or feature_id = $3) and ($4 or archived_at is null)
      order by seq`,
-    [appId, packageId, includeArchived],
+    [appId, packageId, featureId, includeArchived],
   )
   return rows
 }

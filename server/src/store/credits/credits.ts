@@ -1,4 +1,5 @@
 import { type Credit, type CreditState, creditState, type NewCredit } from '../../domain/credit.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HeldCredit } from '../../domain/spending.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
@@ -7,10 +8,21 @@ export interface CreditRow extends Credit {
   seq: number
   userUid: number
   createdAt: number
+  /** units that were paid for; null: not bought through a provider */
+  bought: number | null
+}
+
+/** The payment of a credit. */
+export interface CreditPurchase {
+  provider: string
+  /** the provider's id of what was paid */
+  ref: string
+  units: number
 }
 
 const COLUMNS = `id, seq, user_uid as "userUid", feature_id as "featureId", amount, used, kind, priority,
-  effective_at as "effectiveAt", expires_at as "expiresAt", voided_at as "voidedAt", reason, created_at as "createdAt"`
+  effective_at as "effectiveAt", expires_at as "expiresAt", voided_at as "voidedAt", reason, created_at as "createdAt",
+  bought`
 
 /** Returns its position; null: the id is taken. */
 export async function insertCredit(
@@ -19,11 +31,12 @@ export async function insertCredit(
   userUid: number,
   credit: NewCredit & { id: string; effectiveAt: number },
   now: number,
+  purchase: CreditPurchase | null = null,
 ): Promise<number | null> {
   const { rows } = await db.query<{ seq: number }>(
     `insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, expires_at, reason,
-       created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing returning seq`,
+       created_at, provider, provider_ref, bought, ended)
+     values ($1, $2, $3, $4, $5::bigint, $6, $7, $8, $9, $10, $11, $12, $13, $14, $5::bigint = 0) on conflict do nothing returning seq`,
     [
       appId,
       credit.id,
@@ -36,9 +49,65 @@ export async function insertCredit(
       timestampOrNull(credit.expiresAt),
       credit.reason,
       timestamp(now),
+      purchase?.provider ?? null,
+      purchase?.ref ?? null,
+      purchase?.units ?? null,
     ],
   )
   return rows[0]?.seq ?? null
+}
+
+/** How a credit was paid for, with nulls if it was not bought; null: there is no such credit. */
+export async function findPurchase(
+  db: HomeDb,
+  appId: string,
+  id: string,
+): Promise<{ provider: string | null; ref: string | null } | null> {
+  const { rows } = await db.query<{ provider: string | null; ref: string | null }>(
+    `select provider, provider_ref as ref from credit where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** The credit that a payment bought. */
+export async function findBoughtCredit(
+  db: HomeDb,
+  { appId, provider, ref }: ProviderRef,
+): Promise<CreditRow | null> {
+  const { rows } = await db.query<CreditRow>(
+    `select ${COLUMNS} from credit where app_id = $1 and provider = $2 and provider_ref = $3`,
+    [appId, provider, ref],
+  )
+  return rows[0] ?? null
+}
+
+/** The credits that these payments bought, by the provider's ids. */
+export async function boughtCredits(
+  db: HomeDb,
+  appId: string,
+  refs: readonly { provider: string; ref: string }[],
+): Promise<(CreditRow & { provider: string; ref: string })[]> {
+  const { rows } = await db.query<CreditRow & { provider: string; ref: string }>(
+    `select ${COLUMNS}, provider, provider_ref as ref from credit
+     where app_id = $1 and (provider, provider_ref) in (select * from unnest($2::text[], $3::text[]))`,
+    [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
+  )
+  return rows
+}
+
+/** After a refund, a dispute, or its end. At least what is used; the spender's row is locked. */
+export async function setCreditAmount(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  amount: number,
+): Promise<void> {
+  await db.query(
+    `update credit set amount = $3::bigint, ended = voided_at is not null or used >= $3::bigint
+     where app_id = $1 and id = $2`,
+    [appId, id, amount],
+  )
 }
 
 export async function findCredit(db: HomeDb, appId: string, id: string): Promise<CreditRow | null> {

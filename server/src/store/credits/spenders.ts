@@ -47,7 +47,8 @@ export async function enrolSpender(
 /** Voids the credits of a user, and ends their reservations and caps. */
 export async function endSpending(db: HomeDb, appId: string, uid: number): Promise<void> {
   await db.query(
-    `update credit set voided_at = statement_timestamp(), ended = true, reason = null
+    `update credit set voided_at = statement_timestamp(), ended = true, reason = null, provider = null,
+       provider_ref = null
      where app_id = $1 and user_uid = $2`,
     [appId, uid],
   )
