@@ -209,6 +209,18 @@ export interface VoidCreditArguments extends ById {
   reason?: string | undefined
 }
 
+/** Arguments of `generateCreditLink`. */
+export interface GenerateCreditLinkArguments extends ByUser {
+  /** ID of a price of credits, created in the dashboard. */
+  priceId: string
+  /** How many times to sell the price at once. @default 1 */
+  quantity?: number | undefined
+  /** Where the payer is sent after the payment. */
+  successUrl: string
+  /** Where the payer is sent after cancelling. */
+  cancelUrl: string
+}
+
 /** Filter for caps. */
 export interface CapsArguments extends ByUser {
   /** Only caps of this feature. @default all */

@@ -76,6 +76,13 @@ export const DOCUMENTS = {
   voidCredit: `mutation voidCredit($id: String!, $reason: String) {
     voidCredit(id: $id, reason: $reason) { ${CREDIT} }
   }`,
+  generateCreditLink: `mutation generateCreditLink(
+    $userId: String!, $priceId: String!, $quantity: Int, $successUrl: String!, $cancelUrl: String!
+  ) {
+    generateCreditLink(
+      userId: $userId, priceId: $priceId, quantity: $quantity, successUrl: $successUrl, cancelUrl: $cancelUrl
+    ) { url }
+  }`,
   caps: `query caps($userId: String!, $featureId: String) {
     caps(userId: $userId, featureId: $featureId) { ${CAP} }
   }`,

@@ -380,6 +380,14 @@ export class Tollgate {
     return this.#changed(this.#calls.call('voidCredit', args, options))
   }
 
+  /** Generates a payment link for credits. They are added once the user has paid. */
+  generateCreditLink(
+    args: A.GenerateCreditLinkArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.CreditLink>> {
+    return this.#calls.call('generateCreditLink', args, options)
+  }
+
   /** Returns the caps of a user, by feature, entity and period. */
   caps(args: A.CapsArguments, options?: CallOptions): Promise<T.Result<T.Cap[]>> {
     return this.#calls.call('caps', args, options)

@@ -72,6 +72,12 @@ const ROWS: (() => Row)[] = [
   () => ['reservations', t.reservations({ userId: 5 }), 'userId', /must be a string, not 5/],
   () => ['addCredit', t.addCredit(CALL), 'amount', /^input.amount must be an integer/],
   () => ['voidCredit', t.voidCredit({ id: 1 }), 'id', /must be a string, not 1/],
+  () => [
+    'generateCreditLink',
+    t.generateCreditLink({ userId: 'ann', priceId: 'p', quantity: 'x', successUrl: 'u', cancelUrl: 'u' }),
+    'quantity',
+    /must be an integer/,
+  ],
   () => ['caps', t.caps({ userId: 1 }), 'userId', /must be a string, not 1/],
   () => ['setCap()', t.setCap(), 'input', /must be an object/],
   () => ['removeCap', t.removeCap({ userId: 'ann', featureId: 'calls' }), 'period', /must be a string/],

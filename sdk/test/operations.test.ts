@@ -14,6 +14,10 @@ const server = shared(() => startTestServer({ env: MASTER_KEY_SETTINGS }))
 let tollgate: Tollgate
 beforeAll(async () => {
   await furnish(server)
+  await server.dashboard.data(`mutation {
+    createPrice(appId: "default", input: {
+      id: "price_calls", amount: 500, currency: "usd", credits: { featureId: "calls", units: 100 } }) { id }
+  }`)
   tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
 })
 
@@ -103,8 +107,8 @@ const ENDPOINT = {
   createdAt: TIME,
 }
 const CREDIT = {
-  ...{ id: 'crd', userId: 'eva', featureId: 'calls', amount: 20, used: 0, reserved: 0, kind: 'PROMOTIONAL' },
-  ...{ priority: 60, effectiveAt: TIME, expiresAt: null, state: 'LIVE', reason: null },
+  ...{ id: 'crd', userId: 'eva', featureId: 'calls', amount: 20, bought: null, used: 0, reserved: 0 },
+  ...{ kind: 'PROMOTIONAL', priority: 60, effectiveAt: TIME, expiresAt: null, state: 'LIVE', reason: null },
 }
 const HELD = {
   ...{ id: 'rsv', userId: 'eva', featureId: 'calls', reserved: 5, settled: 0, state: 'HELD' },
@@ -373,6 +377,18 @@ const MUTATIONS: Row[] = [
     'voidCredit',
     (t) => t.voidCredit({ id: 'crd', reason: 'mistake' }),
     { ...CREDIT, state: 'VOIDED', reason: 'mistake' },
+  ],
+  [
+    'generateCreditLink',
+    (t) =>
+      t.generateCreditLink({
+        userId: 'eva',
+        priceId: 'price_calls',
+        quantity: 2,
+        successUrl: 'https://a.example',
+        cancelUrl: 'https://b.example',
+      }),
+    { url: expect.stringContaining('/checkout/') },
   ],
   [
     'setCap',

@@ -123,6 +123,11 @@ describe('gap: idempotency', () => {
     addCredit: (t, idempotencyKey) =>
       t.addCredit({ userId: 'ann', featureId: 'calls', amount: 1 }, { idempotencyKey }),
     voidCredit: (t, idempotencyKey) => t.voidCredit({ id: 'c' }, { idempotencyKey }),
+    generateCreditLink: (t, idempotencyKey) =>
+      t.generateCreditLink(
+        { userId: 'ann', priceId: 'p', successUrl: 'https://a.example', cancelUrl: 'https://a.example' },
+        { idempotencyKey },
+      ),
     reserveUsage: (t, idempotencyKey) =>
       t.reserveUsage({ userId: 'ann', featureId: 'calls', amount: 1 }, { idempotencyKey }),
     extendReservation: (t, idempotencyKey) => t.extendReservation({ id: 'r', add: 1 }, { idempotencyKey }),

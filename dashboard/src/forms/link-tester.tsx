@@ -9,6 +9,7 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { UserInput } from '../ui/user-input.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { resultPages } from './result-pages.ts'
 import { useUnsaved } from './unsaved.ts'
 
 const LINK = graphql(`
@@ -108,13 +109,4 @@ export function LinkTester({ appId, templateId, userId = '', forUser = false, on
       </Stack>
     </form>
   )
-}
-
-/** Pages of Tollgate for payers, who have no account here: a receipt, and word that nothing was charged. */
-function resultPages(appId: string): { successUrl: string; cancelUrl: string } {
-  const app = encodeURIComponent(appId)
-  return {
-    successUrl: `${location.origin}/checkout/paid?app=${app}&session={CHECKOUT_SESSION_ID}`,
-    cancelUrl: `${location.origin}/checkout/cancelled`,
-  }
 }

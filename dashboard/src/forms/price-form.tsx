@@ -7,6 +7,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { priceText, providerName } from '../ui/price.ts'
 import { symbolOf, typedAmount } from './amount.ts'
 import { ConfirmPrice } from './confirm-price.tsx'
+import { CreditSaleFields, creditChecks, NO_CREDITS, type Sells, soldBy } from './credit-sale-fields.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
@@ -17,31 +18,33 @@ const CURRENCIES = graphql(`
   }
 `)
 const CREATE = graphql(`
-  mutation CreatePrice($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
+  mutation CreatePrice($appId: String!, $packageId: String, $input: CreatePriceInput!) {
     createPrice(appId: $appId, packageId: $packageId, input: $input) { id }
   }
 `)
 
 interface PriceFormProps {
   appId: string
-  packageId: string
+  sells: Sells
   providers: { provider: string; livemode: boolean | null }[]
   /** what the newest price is in */
   currency: string
   onDone: () => void
 }
 
-export function PriceForm({ appId, packageId, providers, currency, onDone }: PriceFormProps) {
+export function PriceForm({ appId, sells, providers, currency, onDone }: PriceFormProps) {
   const [reviewing, setReviewing] = useState(false)
   const form = useForm({
     initialValues: {
       provider: providers[0]?.provider ?? 'sandbox',
       amount: '',
       currency,
-      interval: 'month',
+      interval: 'feature' in sells ? 'once' : 'month',
       id: '',
+      ...NO_CREDITS,
     },
     validate: {
+      ...creditChecks(sells),
       amount: (_, values): string | null => read(values).problem,
       currency: (value): string | null => (isKnown(value) ? null : 'Choose a currency.'),
       id: (value, { provider }) =>
@@ -71,7 +74,9 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
     amount === null ? null : priceText({ amount, decimals, currency: form.values.currency, interval: paid })
   const save = () => {
     if (amount === null) return
+    const { packageId, credits } = soldBy(sells, form.values)
     const input = {
+      ...(credits && { credits }),
       provider,
       amount,
       currency: form.values.currency,
@@ -112,6 +117,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
           allowDeselect={false}
           {...form.getInputProps('provider')}
         />
+        {'feature' in sells && <CreditSaleFields form={form} feature={sells.feature} />}
         <Group grow align="flex-start">
           <TextInput
             label="Amount"
@@ -140,18 +146,20 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
             }}
           />
         </Group>
-        <Select
-          label="Paid"
-          allowDeselect={false}
-          data={[
-            { value: 'day', label: 'every day' },
-            { value: 'week', label: 'every week' },
-            { value: 'month', label: 'every month' },
-            { value: 'year', label: 'every year' },
-            { value: 'once', label: 'once' },
-          ]}
-          {...form.getInputProps('interval')}
-        />
+        {'packageId' in sells && (
+          <Select
+            label="Paid"
+            allowDeselect={false}
+            data={[
+              { value: 'day', label: 'every day' },
+              { value: 'week', label: 'every week' },
+              { value: 'month', label: 'every month' },
+              { value: 'year', label: 'every year' },
+              { value: 'once', label: 'once' },
+            ]}
+            {...form.getInputProps('interval')}
+          />
+        )}
         <Text size="sm" c="dimmed" role="status">
           {shown === null ? 'Enter an amount to preview what customers see.' : `Customers will see ${shown}.`}
         </Text>

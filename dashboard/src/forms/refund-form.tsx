@@ -15,8 +15,8 @@ import { fieldsOf, ontoFields } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
 
 const PREVIEW = graphql(`
-  query RefundPreview($appId: String!, $subscriptionId: String!, $paymentRef: String!) {
-    refundPreview(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef) {
+  query RefundPreview($appId: String!, $subscriptionId: String, $creditId: String, $paymentRef: String!) {
+    refundPreview(appId: $appId, subscriptionId: $subscriptionId, creditId: $creditId, paymentRef: $paymentRef) {
       provider amount refunded remaining currency decimals
     }
     billingSettings(appId: $appId) { accessAfterRefund }
@@ -28,6 +28,15 @@ const REFUND = graphql(`
   ) {
     refundPayment(
       appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef, amount: $amount, reason: $reason, key: $key
+    ) { remaining }
+  }
+`)
+const REFUND_CREDIT = graphql(`
+  mutation RefundCredit(
+    $appId: String!, $creditId: String!, $paymentRef: String!, $amount: SafeInt, $reason: RefundReason!, $key: String!
+  ) {
+    refundCredit(
+      appId: $appId, creditId: $creditId, paymentRef: $paymentRef, amount: $amount, reason: $reason, key: $key
     ) { remaining }
   }
 `)
@@ -43,15 +52,15 @@ const REPORT_MS = [1_500, 5_000, 15_000]
 
 interface RefundFormProps {
   appId: string
-  subscriptionId: string
+  paidFor: { subscriptionId: string } | { creditId: string }
   paymentRef: string
   onDone: () => void
 }
 
 /** Refunds a payment after a preview, a reason and a confirmation. */
 export function RefundForm(props: RefundFormProps) {
-  const { appId, subscriptionId, paymentRef } = props
-  const asked = useAsk(PREVIEW, { appId, subscriptionId, paymentRef })
+  const { appId, paidFor, paymentRef } = props
+  const asked = useAsk(PREVIEW, { appId, subscriptionId: null, creditId: null, ...paidFor, paymentRef })
   return (
     <Loaded of={asked} skeleton={<SkeletonLines />}>
       {({ refundPreview, billingSettings }) =>
@@ -73,7 +82,7 @@ type Preview = NonNullable<ResultOf<typeof PREVIEW>['refundPreview']>
 
 function Fields({
   appId,
-  subscriptionId,
+  paidFor,
   paymentRef,
   onDone,
   payment,
@@ -109,13 +118,21 @@ function Fields({
     { code: currency, decimals, step: 1 },
     navigator.language,
   )
-  const refund = useChange(REFUND, {
+  const told = {
     done: saved(() => {
       for (const ms of REPORT_MS) setTimeout(() => void client.invalidateQueries(), ms)
       onDone()
     }),
     said: `Refunded ${money(amount ?? 0)}. ${providerName(provider)} confirms it shortly.`,
-  })
+  }
+  const refundPayment = useChange(REFUND, told)
+  const refundCredit = useChange(REFUND_CREDIT, told)
+  const refund = 'creditId' in paidFor ? refundCredit : refundPayment
+  const send = (input: { amount: number; reason: (typeof REASONS)[number]['value'] }) => {
+    const asked = { appId, paymentRef, key, ...input }
+    if ('creditId' in paidFor) refundCredit.mutate({ ...asked, ...paidFor }, ontoFields(form))
+    else refundPayment.mutate({ ...asked, ...paidFor }, ontoFields(form))
+  }
   if (reviewing && amount !== null) {
     const left = remaining - amount
     return (
@@ -133,9 +150,13 @@ function Fields({
               : `${money(left)} of the payment of ${money(paid)} remains.`}
           </List.Item>
           <List.Item>
-            {endsAccess && left === 0
-              ? 'Access ends if everything paid for the current period is refunded.'
-              : 'Access does not change. To end it, cancel the subscription.'}
+            {'creditId' in paidFor
+              ? endsAccess
+                ? 'Units that are neither used nor reserved are taken back, in proportion.'
+                : 'The credit does not change. To end it, void it.'
+              : endsAccess && left === 0
+                ? 'Access ends if everything paid for the current period is refunded.'
+                : 'Access does not change. To end it, cancel the subscription.'}
           </List.Item>
         </List>
         <Group justify="flex-end" gap="xs">
@@ -145,12 +166,7 @@ function Fields({
           <Button
             color="red.9"
             loading={refund.isPending}
-            onClick={() =>
-              refund.mutate(
-                { appId, subscriptionId, paymentRef, amount, reason: form.values.reason, key },
-                ontoFields(form),
-              )
-            }
+            onClick={() => send({ amount, reason: form.values.reason })}
             data-autofocus
           >
             Refund {money(amount)}

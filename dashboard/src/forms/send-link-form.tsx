@@ -5,8 +5,10 @@ import { useAsk } from '../api/use-api.ts'
 import { SandboxWarning } from '../pages/sandbox-warning.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
 import { priceText } from '../ui/price.ts'
 import { SkeletonLines } from '../ui/skeletons.tsx'
+import { CreditLinkForm } from './credit-link-form.tsx'
 import { LinkTester } from './link-tester.tsx'
 
 const TEMPLATES = graphql(`
@@ -14,19 +16,47 @@ const TEMPLATES = graphql(`
     billingTemplates(appId: $appId) {
       id name problem trialDays prices { amount decimals currency interval }
     }
+    prices(appId: $appId) { id amount decimals currency interval credits { featureId units expiresDays } }
+    features(appId: $appId) { id name }
   }
 `)
 
+interface SendLinkFormProps {
+  appId: string
+  userId: string
+  /** Offers only credits. */
+  credits?: boolean
+}
+
 /** Creates a payment link for a user, to send to them. */
-export function SendLinkForm({ appId, userId }: { appId: string; userId: string }) {
+export function SendLinkForm({ appId, userId, credits = false }: SendLinkFormProps) {
   const asked = useAsk(TEMPLATES, { appId })
   const [chosen, setChosen] = useState<string | null>(null)
   return (
     <Loaded of={asked} skeleton={<SkeletonLines />}>
-      {({ billingTemplates }) => {
-        const usable = billingTemplates.filter(({ problem }) => problem === null)
-        const template = usable.find(({ id }) => id === chosen) ?? usable[0]
-        if (!template) {
+      {({ billingTemplates, prices, features }) => {
+        const usable = credits ? [] : billingTemplates.filter(({ problem }) => problem === null)
+        const packs = prices.flatMap(({ credits, ...price }) => {
+          if (!credits) return []
+          const featureName = features.find(({ id }) => id === credits.featureId)?.name ?? credits.featureId
+          return [{ ...price, ...credits, featureName }]
+        })
+        const template = usable.find(({ id }) => `template ${id}` === chosen)
+        const pack = packs.find(({ id }) => `price ${id}` === chosen)
+        const first = template ?? (pack ? undefined : usable[0])
+        const sold = pack ?? (first ? undefined : packs[0])
+        if (!first && !sold && credits) {
+          return (
+            <Text size="sm">
+              No credits are for sale. Add a price under Prices on the page of a consumable{' '}
+              <AnchorLink to="/apps/$app/features" params={{ app: appId }} underline="always" size="sm">
+                feature
+              </AnchorLink>
+              .
+            </Text>
+          )
+        }
+        if (!first && !sold) {
           return (
             <Text size="sm">
               A payment link needs a billing template. Create one on the{' '}
@@ -42,15 +72,24 @@ export function SendLinkForm({ appId, userId }: { appId: string; userId: string 
             <SandboxWarning appId={appId} />
             <Select
               label="What to sell"
-              data={usable.map(({ id, name, prices, trialDays }) => ({
-                value: id,
-                label: `${name} · ${prices.map(priceText).join(' + ')}${trialDays ? `, ${trialDays}-day trial` : ''}`,
-              }))}
-              value={template.id}
+              data={[
+                ...usable.map(({ id, name, prices, trialDays }) => ({
+                  value: `template ${id}`,
+                  label: `${name} · ${prices.map(priceText).join(' + ')}${trialDays ? `, ${trialDays}-day trial` : ''}`,
+                })),
+                ...packs.map((price) => ({
+                  value: `price ${price.id}`,
+                  label: `${number(price.units)} units of ${price.featureName} · ${priceText(price)}`,
+                })),
+              ]}
+              value={sold ? `price ${sold.id}` : `template ${first?.id}`}
               onChange={setChosen}
               allowDeselect={false}
             />
-            <LinkTester key={template.id} appId={appId} templateId={template.id} userId={userId} forUser />
+            {sold && <CreditLinkForm key={sold.id} appId={appId} userId={userId} price={sold} />}
+            {first && (
+              <LinkTester key={first.id} appId={appId} templateId={first.id} userId={userId} forUser />
+            )}
           </Stack>
         )
       }}

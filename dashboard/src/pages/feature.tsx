@@ -21,6 +21,9 @@ import { FeatureUsers } from './feature-users.tsx'
 const UsageOverTime = lazy(async () => ({
   default: (await import('./usage-over-time.tsx')).UsageOverTime,
 }))
+const FeaturePrices = lazy(async () => ({
+  default: (await import('./feature-prices.tsx')).FeaturePrices,
+}))
 const FeatureForm = lazy(async () => ({ default: (await import('../forms/feature-form.tsx')).FeatureForm }))
 
 const FEATURE = graphql(`
@@ -99,7 +102,9 @@ export function FeaturePage() {
                 onChange={(value) =>
                   void navigate({
                     search:
-                      value === 'users' || value === 'overrides' || value === 'denials' ? { tab: value } : {},
+                      value === 'users' || value === 'overrides' || value === 'denials' || value === 'prices'
+                        ? { tab: value }
+                        : {},
                     replace: true,
                   })
                 }
@@ -110,6 +115,7 @@ export function FeaturePage() {
                   <Tabs.Tab value="users">Users</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
                   <Tabs.Tab value="denials">Denials</Tabs.Tab>
+                  {feature.type === 'CONSUMABLE' && <Tabs.Tab value="prices">Prices</Tabs.Tab>}
                 </Tabs.List>
                 <Tabs.Panel value="overview">
                   <Stack gap="xl">
@@ -130,6 +136,11 @@ export function FeaturePage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="denials">
                   <FeatureDenials appId={app} featureId={feature.id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="prices">
+                  <Suspense fallback={<Loading />}>
+                    <FeaturePrices appId={app} feature={feature} />
+                  </Suspense>
                 </Tabs.Panel>
               </Tabs>
               <FormDialog opened={edit !== undefined} onClose={close} title="Edit feature">

@@ -235,7 +235,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             <FormDialog opened={opened} onClose={close} title="Add a price">
               <PriceForm
                 appId={appId}
-                packageId={packageId}
+                sells={{ packageId }}
                 providers={providerAccounts.filter(({ enabled }) => enabled)}
                 currency={prices.at(-1)?.currency ?? 'usd'}
                 onDone={close}
@@ -265,7 +265,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
               {importing !== null && (
                 <ImportPriceForm
                   appId={appId}
-                  packageId={packageId}
+                  sells={{ packageId }}
                   provider={importing}
                   livemode={livemodeOf(importing)}
                   onDone={() => setImporting(null)}

@@ -40,6 +40,7 @@ const SUBSCRIPTION = graphql(`
     }
     subscriptionPayments(appId: $appId, id: $id) {
       ref provider state amount refunded currency decimals at refundedAt disputeState subscriptionId packageNames
+      credit { id featureName units }
     }
   }
 `)

@@ -19,7 +19,7 @@ import { When } from '../ui/when.tsx'
 const CREDITS = graphql(`
   query Credits($appId: String!, $userId: String!) {
     credits(appId: $appId, userId: $userId) {
-      id featureId amount used reserved kind priority effectiveAt expiresAt state reason
+      id featureId amount bought used reserved kind priority effectiveAt expiresAt state reason
     }
     reservations(appId: $appId, userId: $userId, state: HELD) {
       id featureId reserved settled createdAt expiresAt
@@ -31,19 +31,31 @@ type Answer = ResultOf<typeof CREDITS>
 type Credit = Answer['credits'][number]
 type Feature = Answer['features'][number]
 
+interface UserCreditsProps {
+  appId: string
+  userId: string
+  /** Opens the form that sells credits to the user. */
+  onSendLink: () => void
+}
+
 /** Credits and reservations of a user. */
-export function UserCredits({ appId, userId }: { appId: string; userId: string }) {
+export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
   const may = useMay()
   const asked = useAsk(CREDITS, { appId, userId })
   const [adding, setAdding] = useState(false)
   const add = (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      disabled={!may('addCredit')}
-      onClick={() => setAdding(true)}
-    >
-      Add credit
-    </Button>
+    <Group gap="xs">
+      <Button variant="default" onClick={onSendLink} disabled={!may('generateCreditLink')}>
+        Sell credits
+      </Button>
+      <Button
+        leftSection={<IconPlus size={16} aria-hidden />}
+        disabled={!may('addCredit')}
+        onClick={() => setAdding(true)}
+      >
+        Add credit
+      </Button>
+    </Group>
   )
   return (
     <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} rows={3} />}>
@@ -176,7 +188,16 @@ function CreditTable({ appId, credits, nameOf }: CreditTableProps) {
         {
           label: 'Left',
           right: true,
-          cell: (credit) => `${number(leftOf(credit))} of ${number(credit.amount)}`,
+          cell: (credit) => (
+            <>
+              {number(leftOf(credit))} of {number(credit.amount)}
+              {credit.bought !== null && credit.bought !== credit.amount && (
+                <Text size="xs" c="dimmed">
+                  {number(credit.bought)} bought, the rest was refunded
+                </Text>
+              )}
+            </>
+          ),
         },
         { label: 'Reserved', right: true, wide: true, cell: ({ reserved }) => number(reserved) },
         { label: 'Kind', wide: true, cell: ({ kind }) => (kind === 'PAID' ? 'paid' : 'promotional') },

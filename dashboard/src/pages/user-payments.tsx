@@ -15,6 +15,7 @@ const PAYMENTS = graphql(`
       next
       rows {
         ref provider state amount refunded currency decimals at refundedAt disputeState subscriptionId packageNames
+        credit { id featureName units }
       }
     }
   }

@@ -168,7 +168,7 @@ export function UserPage() {
                   <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
                 </Tabs.Panel>
                 <Tabs.Panel value="credits">
-                  <UserCredits appId={app} userId={id} />
+                  <UserCredits appId={app} userId={id} onSendLink={() => setOpen('credits')} />
                 </Tabs.Panel>
                 <Tabs.Panel value="subscriptions">
                   <SubscriptionList appId={app} userId={id} />
@@ -228,6 +228,7 @@ export function UserPage() {
           )}
           {open === 'trial' && <TrialForm {...form} />}
           {open === 'link' && <SendLinkForm appId={app} userId={id} />}
+          {open === 'credits' && <SendLinkForm appId={app} userId={id} credits />}
         </Suspense>
       </FormDialog>
       <Dialog opened={open === 'token'} onClose={close} size="lg" title="Token for the client SDK">
@@ -245,7 +246,7 @@ export function UserPage() {
   )
 }
 
-type Opened = 'subscribe' | 'change' | 'terms' | 'trial' | 'link' | 'token'
+type Opened = 'subscribe' | 'change' | 'terms' | 'trial' | 'link' | 'credits' | 'token'
 
 function titleOf(opened: Opened, name: string, hasPlan: boolean): string {
   switch (opened) {
@@ -259,6 +260,8 @@ function titleOf(opened: Opened, name: string, hasPlan: boolean): string {
       return `Start a trial for ${name}`
     case 'link':
       return `Send ${name} a payment link`
+    case 'credits':
+      return `Sell credits to ${name}`
     case 'token':
       return 'Token for the client SDK'
   }

@@ -6,6 +6,7 @@ import { FormDialog } from '../forms/form-dialog.tsx'
 import { DataTable } from './data-table.tsx'
 import { AnchorLink } from './links.tsx'
 import { Loading } from './loaded.tsx'
+import { number } from './number.ts'
 import { moneyText, providerName } from './price.ts'
 import { useProviderLinks } from './provider-link.ts'
 import { Tag, type Tone } from './tag.tsx'
@@ -26,6 +27,8 @@ export interface ShownPayment {
   disputeState: string | null
   subscriptionId: string | null
   packageNames: readonly string[]
+  /** the credit it bought */
+  credit: { id: string; featureName: string; units: number } | null
 }
 
 interface PaymentTableProps {
@@ -53,8 +56,10 @@ export function PaymentTable({ appId, payments, forUser = false }: PaymentTableP
   const [refunding, setRefunding] = useState<ShownPayment | null>(null)
   const forPackages = {
     label: 'For',
-    cell: ({ subscriptionId, packageNames }: ShownPayment) =>
-      subscriptionId === null ? (
+    cell: ({ subscriptionId, packageNames, credit }: ShownPayment) =>
+      credit !== null ? (
+        `${number(credit.units)} units of ${credit.featureName}`
+      ) : subscriptionId === null ? (
         '–'
       ) : (
         <AnchorLink size="sm" to="/apps/$app/subscriptions/$id" params={{ app: appId, id: subscriptionId }}>
@@ -84,12 +89,12 @@ export function PaymentTable({ appId, payments, forUser = false }: PaymentTableP
             right: true,
             cell: (payment) =>
               payment.state === 'PAID' &&
-              payment.subscriptionId !== null &&
+              (payment.subscriptionId !== null || payment.credit !== null) &&
               payment.refunded < payment.amount && (
                 <Button
                   size="compact-sm"
                   variant="default"
-                  disabled={!may('refundPayment')}
+                  disabled={!may(payment.credit === null ? 'refundPayment' : 'refundCredit')}
                   aria-label={`Refund ${moneyText(payment)}`}
                   onClick={() => setRefunding(payment)}
                 >
@@ -105,10 +110,14 @@ export function PaymentTable({ appId, payments, forUser = false }: PaymentTableP
         title={refunding === null ? '' : `Refund ${moneyText(refunding)}`}
       >
         <Suspense fallback={<Loading />}>
-          {refunding?.subscriptionId != null && (
+          {refunding !== null && (
             <RefundForm
               appId={appId}
-              subscriptionId={refunding.subscriptionId}
+              paidFor={
+                refunding.credit
+                  ? { creditId: refunding.credit.id }
+                  : { subscriptionId: refunding.subscriptionId ?? '' }
+              }
               paymentRef={refunding.ref}
               onDone={() => setRefunding(null)}
             />

@@ -5,7 +5,7 @@ export type CreditKind = 'PROMOTIONAL' | 'PAID'
 
 /**
  * SCHEDULED: not effective yet. LIVE: can be used. SPENT: used up. EXPIRED: past its expiry. VOIDED: voided by
- * `voidCredit`.
+ * `voidCredit`, or refunded in full before it was used.
  */
 export type CreditState = 'SCHEDULED' | 'LIVE' | 'SPENT' | 'EXPIRED' | 'VOIDED'
 
@@ -19,6 +19,8 @@ export interface Credit {
   featureId: string
   /** Number of units. */
   amount: number
+  /** Units that were paid for through a payment link, before refunds; null if it was not bought this way. */
+  bought: number | null
   /** Units used. */
   used: number
   /** Units held by live reservations. */
@@ -35,6 +37,12 @@ export interface Credit {
   state: CreditState
   /** Internal note, not visible to users. */
   reason: string | null
+}
+
+/** A payment link. */
+export interface CreditLink {
+  /** Address of the payment page. */
+  url: string
 }
 
 /** Input of `addCredit`. */

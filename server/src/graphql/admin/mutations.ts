@@ -268,7 +268,10 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
               required: true,
               description: 'ID of a price of credits, created in the dashboard.',
             }),
-            quantity: t.arg.int({ defaultValue: 1, description: 'How many times to sell the price at once.' }),
+            quantity: t.arg.int({
+              defaultValue: 1,
+              description: 'How many times to sell the price at once.',
+            }),
             successUrl: t.arg.string({ required: true }),
             cancelUrl: t.arg.string({ required: true }),
           },

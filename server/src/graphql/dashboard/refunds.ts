@@ -61,7 +61,9 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       description: 'Refundable amount of a payment, as reported by its billing provider.',
       args: {
         appId,
-        subscriptionId: t.arg.string({ description: 'Subscription or credit that was paid for: one of them.' }),
+        subscriptionId: t.arg.string({
+          description: 'Subscription or credit that was paid for: one of them.',
+        }),
         creditId: t.arg.string(),
         paymentRef: t.arg.string({ required: true }),
       },

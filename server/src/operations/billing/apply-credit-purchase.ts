@@ -1,17 +1,20 @@
 import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
 import type { ProviderCheckout } from '../../billing/provider.ts'
-import { expiryOf, type SoldCredits, unitsLeft } from '../../domain/credit-sale.ts'
 import { DEFAULT_PRIORITY } from '../../domain/credit.ts'
+import { expiryOf, type SoldCredits, unitsLeft } from '../../domain/credit-sale.ts'
 import { TollgateError } from '../../domain/errors.ts'
-import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { providerName } from '../../domain/provider-name.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Payment } from '../../domain/reversal.ts'
 import { heldOf } from '../../domain/spending.ts'
 import { accessAfterRefund } from '../../store/apps/apps.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { snapshot } from '../../store/audit/snapshots.ts'
 import type { CheckoutSession } from '../../store/billing/checkout-sessions.ts'
-import { type ProviderSubscriptionRow, writeProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
+import {
+  type ProviderSubscriptionRow,
+  writeProviderSubscription,
+} from '../../store/billing/provider-subscriptions.ts'
 import { transaction } from '../../store/connection/database.ts'
 import { findBoughtCredit, setCreditAmount } from '../../store/credits/credits.ts'
 import { keepBillingId } from '../../store/users/users.ts'

@@ -17,7 +17,8 @@ export async function closeTrialLinks(
   const tried = new Set(held.filter((s) => s.trialEndsAt !== null).map((s) => s.packageId))
   const links = await checkoutsOfUser(service.pool, appId, userUid)
   for (const { provider, providerRef, state, terms, items } of links) {
-    const promises = terms.trialDays !== null && items.some(({ packageId }) => packageId !== null && tried.has(packageId))
+    const promises =
+      terms.trialDays !== null && items.some(({ packageId }) => packageId !== null && tried.has(packageId))
     if (state !== 'OPEN' || providerRef === null || !promises) continue
     await (await providerOf(service, appId, provider)).closeCheckout(providerRef)
   }

@@ -90,7 +90,11 @@ function addPrice(call: Call, sells: SellsInput, price: Price): Promise<store.An
   })
 }
 
-function checkSells({ packageId, credits }: SellsInput, price: Price, catalogue: Catalogue): store.PriceSells {
+function checkSells(
+  { packageId, credits }: SellsInput,
+  price: Price,
+  catalogue: Catalogue,
+): store.PriceSells {
   if (packageId !== null && credits === null) {
     requirePackage(catalogue, packageId)
     return { packageId, credits }

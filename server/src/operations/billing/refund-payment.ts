@@ -89,9 +89,7 @@ async function creditPayments({ service, appId }: Call, id: string): Promise<Bil
   const bought = await findPurchase(service.pool, appId, id)
   if (!bought) throw creditNotFound(id)
   const { provider, ref } = bought
-  return provider === null || ref === null
-    ? []
-    : paymentsOfBill(service.pool, { appId, provider, ref }, 1)
+  return provider === null || ref === null ? [] : paymentsOfBill(service.pool, { appId, provider, ref }, 1)
 }
 
 async function previewOf(call: Call, { provider, ref, currency }: RefundablePayment): Promise<RefundPreview> {

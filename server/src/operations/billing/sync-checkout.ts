@@ -2,7 +2,10 @@ import type { ProviderCheckout } from '../../billing/provider.ts'
 import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { CheckoutSession } from '../../store/billing/checkout-sessions.ts'
-import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
+import {
+  findProviderSubscription,
+  type ProviderSubscriptionRow,
+} from '../../store/billing/provider-subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { applyBilling, type PaidSubscription } from './apply-billing.ts'
 import { applyCreditPurchase } from './apply-credit-purchase.ts'

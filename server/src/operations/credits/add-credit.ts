@@ -52,7 +52,15 @@ export async function writeCredit(
   const seq = await insertCredit(tx, call.appId, user.uid, credit, now, purchase)
   if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
   const bought = purchase?.units ?? null
-  const row: CreditRow = { ...credit, seq, used: 0, voidedAt: null, userUid: user.uid, createdAt: now, bought }
+  const row: CreditRow = {
+    ...credit,
+    seq,
+    used: 0,
+    voidedAt: null,
+    userUid: user.uid,
+    createdAt: now,
+    bought,
+  }
   const paid = credit.amount === 0 ? null : await payWith(spender, row)
   await writeBurn(spender, paid)
   const used = paid?.parts.find((part) => part.credit === row.id)?.amount ?? 0

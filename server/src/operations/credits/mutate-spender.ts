@@ -10,7 +10,7 @@ import {
 } from '../../domain/spending.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
-import { type Tx, TryAgain } from '../../store/connection/database.ts'
+import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { UserTx } from '../../store/connection/places.ts'
 import { enrolSpender, lockSpender, setSpends } from '../../store/credits/spenders.ts'
 import { holdCounters, usedIn } from '../../store/usage/usage.ts'

@@ -4,9 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 /** What a price sells: a package or credits. */
-export type PriceSells =
-  | { packageId: string; credits: null }
-  | { packageId: null; credits: SoldCredits }
+export type PriceSells = { packageId: string; credits: null } | { packageId: null; credits: SoldCredits }
 
 /** A price of a package or of credits. */
 export type AnyPriceRow = Price & PriceSells & { createdAt: number; archivedAt: number | null }

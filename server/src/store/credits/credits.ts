@@ -97,12 +97,7 @@ export async function boughtCredits(
 }
 
 /** After a refund, a dispute, or its end. At least what is used; the spender's row is locked. */
-export async function setCreditAmount(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  amount: number,
-): Promise<void> {
+export async function setCreditAmount(db: HomeDb, appId: string, id: string, amount: number): Promise<void> {
   await db.query(
     `update credit set amount = $3::bigint, ended = voided_at is not null or used >= $3::bigint
      where app_id = $1 and id = $2`,

@@ -1,0 +1,8 @@
+/** Pages of Tollgate for payers, who have no account here: a receipt, and word that nothing was charged. */
+export function resultPages(appId: string): { successUrl: string; cancelUrl: string } {
+  const app = encodeURIComponent(appId)
+  return {
+    successUrl: `${location.origin}/checkout/paid?app=${app}&session={CHECKOUT_SESSION_ID}`,
+    cancelUrl: `${location.origin}/checkout/cancelled`,
+  }
+}
