@@ -38,10 +38,11 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
   const [adding, { open, close }] = useDisclosure()
   const [importing, setImporting] = useState<string | null>(null)
   const asked = useAsk(PRICES, { appId, featureId: feature.id })
+  const back = useChange(ARCHIVE, { said: 'Undone.' })
   const archive = useChange(ARCHIVE, {
     said: ({ archivePrice }) =>
       archivePrice?.archivedAt ? 'Price archived. New payment links cannot use it.' : 'Price restored.',
-    undo: (_, price) => () => archive.mutate({ ...price, archived: !price.archived }),
+    undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })
   return (
     <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} rows={3} />}>
@@ -73,7 +74,7 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
         )
         return (
           <Stack>
-            <FormAlert error={archive.error} />
+            <FormAlert error={archive.error ?? back.error} />
             {prices.length === 0 ? (
               <Empty title="No credits for sale" action={add}>
                 A price sells a number of units of this feature, in addition to any plan: users pay once, by a

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import {
   MAX_CAPS,
+  MAX_CREDIT_DAYS,
   MAX_CREDIT_PRIORITY,
   MAX_CREDITS,
   MAX_ENTITIES,
@@ -112,6 +113,21 @@ export const creditBounds: Bound[] = [
       return world.admin.ask(ADD_CREDIT, { input })
     },
     /priority must be an integer from 0 to 1000/,
+  ),
+  valueBound(
+    'MAX_CREDIT_DAYS',
+    'how long bought credits can be used',
+    { within: MAX_CREDIT_DAYS, beyond: MAX_CREDIT_DAYS + 1 },
+    async (world, expiresDays) => {
+      const { featureId } = await withCredits(world, 0, 0)
+      return world.dashboard.ask(
+        `mutation ($credits: CreditSaleInput!) {
+          createPrice(appId: "default", input: { amount: 1, currency: "usd", credits: $credits }) { id }
+        }`,
+        { credits: { featureId, units: 1, expiresDays } },
+      )
+    },
+    /expiresDays must be an integer from 1 to 3650/,
   ),
   valueBound(
     'MAX_RESERVATION_SECONDS',

@@ -47,8 +47,8 @@ insert into package_feature (app_id, package_id, feature_id, position, "limit", 
 insert into users (app_id, id, billing_id, name, email, metadata, overrides)
   values ('${app}', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[{"featureId":"calls","mode":"DENY"}]');
 insert into spender (app_id, user_uid, features) values ('${app}', ${uid}, '{"calls":{}}');
-insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at)
-  values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now());
+insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at, provider, provider_ref, bought)
+  values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now(), 'stripe', 'cs_credit', 10);
 insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state, split,
     created_at, expires_at)
   values ('${app}', 'reservation', ${uid}, 'calls', 5, 5, 60, '{}', 'HELD',
@@ -57,6 +57,8 @@ insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", wi
   values ('${app}', ${uid}, 'calls', '', 'DAY', 10, now());
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('${app}', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
+insert into price (app_id, provider, id, feature_id, units, amount, currency)
+  values ('${app}', 'stripe', 'price_pack', 'calls', 100, 900, 'usd');
 insert into billing_template (app_id, id, name) values ('${app}', 'template', 'Template'), ('${app}', 'unsold', 'Unsold');
 insert into billing_template_item (app_id, template_id, position, package_id) values ('${app}', 'template', 1, 'plan');
 insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url, provider_ref)
