@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { shared } from '../../server/test/harness/shared.ts'
 import { openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -57,5 +58,57 @@ describe('gap: the credits of a user', () => {
       .getByRole('table', { name: 'Ledger' })
       .getByText(/^Credit crd_/)
       .waitFor()
+  })
+
+  it('are sold by a price and a payment link, and show what was refunded', async () => {
+    const { page, open } = visit
+    await open('/apps/default/features/calls?tab=prices')
+    await page.getByRole('button', { name: 'Add price' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    await dialog.getByText('The number of units is missing.').waitFor()
+    await dialog.getByLabel('Units of API calls').fill('10000')
+    await dialog.getByLabel('Usable for (days)').fill('30')
+    await dialog.getByLabel('Amount').fill('20')
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    await dialog.getByRole('button', { name: 'Add price' }).click()
+    const price = page.getByRole('table', { name: 'Prices of credits' }).locator('tbody tr')
+    await price.getByText('10,000').waitFor()
+    await price.getByText('$20.00').waitFor()
+
+    await open('/apps/default/users/ada?tab=credits')
+    await page.getByRole('button', { name: 'Sell credits' }).click()
+    await dialog.getByLabel('Quantity').fill('2')
+    await dialog.getByText('Sells 20,000 units of API calls for $40.00, usable for 30 days').waitFor()
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    const opened = page.context().waitForEvent('page')
+    await dialog.getByRole('link', { name: 'Open the payment page' }).click()
+    const checkout = await opened
+    await checkout.getByLabel('Card number').fill('4242 4242 4242 4242')
+    await checkout.getByLabel('Expires (MM/YY)').fill('12/60')
+    await checkout.getByLabel('Security code').fill('123')
+    await checkout.getByRole('button', { name: /^Pay/ }).click()
+    await checkout.getByRole('heading', { name: 'Payment complete' }).waitFor()
+    await checkout.close()
+    await jobsDone(dashboard.server.databaseUrl)
+
+    await open('/apps/default/users/ada?tab=credits')
+    const credit = page.getByRole('table', { name: 'Credits' }).locator('tbody tr').first()
+    await credit.getByText('20,000 of 20,000').waitFor()
+    await dashboard.server.dashboard.data(
+      'mutation { setAccessAfterRefund(appId: "default", access: END) { graceDays } }',
+    )
+    await open('/apps/default/users/ada?tab=payments')
+    await page.getByRole('cell', { name: '20,000 units of API calls' }).waitFor()
+    await page.getByRole('button', { name: 'Refund $40.00' }).click()
+    await dialog.getByLabel('Amount in USD').fill('10')
+    await dialog.getByRole('button', { name: 'Review refund' }).click()
+    await dialog.getByText('Units that are neither used nor reserved are taken back').waitFor()
+    await dialog.getByRole('button', { name: 'Refund $10.00' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await jobsDone(dashboard.server.databaseUrl)
+    await open('/apps/default/users/ada?tab=credits')
+    await credit.getByText('15,000 of 15,000').waitFor()
+    await credit.getByText('20,000 bought, the rest was refunded').waitFor()
   })
 })

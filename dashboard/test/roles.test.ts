@@ -90,6 +90,7 @@ const PLACES: Record<string, Place> = {
     control: button('Remove the override of Single sign-on'),
   },
   addCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Add credit') },
+  generateCreditLink: { path: '/apps/default/users/ada?tab=credits', control: button('Sell credits') },
   voidCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Void the credit crd_ada') },
   releaseReservation: {
     path: '/apps/default/users/ada?tab=credits',
@@ -173,6 +174,7 @@ const PLACES: Record<string, Place> = {
     first: 'Actions for Basic of erin',
     control: item('Simulate refund or dispute'),
   },
+  refundCredit: { path: '/apps/default/users/fay?tab=payments', control: button('Refund $3.00') },
   refundPayment: { path: '/apps/default/users/erin?tab=payments', control: button('Refund $12.00') },
   setGraceDays: { path: '/apps/default/billing?tab=providers', control: button('Save') },
   replayNotice: { path: '/apps/default/billing?tab=notices', control: button('Replay evt_failed') },
@@ -206,6 +208,8 @@ async function fill(): Promise<void> {
     publishPackage(appId: "default", id: "extra", for: NEW_ONLY) { id }
     migrateSubscriptions(appId: "default", packageId: "extra", fromVersion: 1, toVersion: 2) { id }
     createPrice(appId: "default", packageId: "basic", input: {amount: 1200, currency: "usd"}) { id }
+    pack: createPrice(appId: "default", input: {
+      id: "pack", amount: 300, currency: "usd", credits: {featureId: "calls", units: 100} }) { id }
     createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }
     setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }
     generateUserToken(appId: "default", userId: "ada") { token }
@@ -226,7 +230,8 @@ async function fill(): Promise<void> {
     changeSubscription(userId: "carl", packageId: "basic", quantity: 2, when: PERIOD_END) { now }
     startTrial(userId: "dora", packageId: "basic", days: 9) { id }
   }`)
-  await payInSandbox('erin')
+  await payInSandbox('erin', 'link: generateSubscriptionLink(userId: $userId, templateId: "card"')
+  await payInSandbox('fay', 'link: generateCreditLink(userId: $userId, priceId: "pack"')
   const cookie = await sessionCookie(server)
   for (const [id, dryRun, email] of [
     ['applied', '0', 'ada@one.example.com'],
@@ -241,18 +246,18 @@ async function fill(): Promise<void> {
   )
 }
 
-/** Buys the template "card" on the sandbox's own page. */
-async function payInSandbox(userId: string): Promise<void> {
+/** Creates a user, who buys something on the sandbox's own page. */
+async function payInSandbox(userId: string, linked: string): Promise<void> {
   const { server } = dashboard
-  const { generateSubscriptionLink } = await server.admin.data(
+  const { link } = await server.admin.data(
     `mutation ($userId: String!) {
       createUser(input: { id: $userId }) { id }
-      generateSubscriptionLink(userId: $userId, templateId: "card", successUrl: "https://a.example", cancelUrl: "https://b.example") { url }
+      ${linked}, successUrl: "https://a.example", cancelUrl: "https://b.example") { url }
     }`,
     { userId },
   )
   const card = { number: '4242424242424242', expiry: '12/99', cvc: '123' }
-  const response = await fetch(generateSubscriptionLink.url, {
+  const response = await fetch(link.url, {
     method: 'POST',
     body: new URLSearchParams({ action: 'pay', ...card }),
     redirect: 'manual',
