@@ -175,6 +175,10 @@ const PLACES: Record<string, Place> = {
     control: item('Simulate refund or dispute'),
   },
   refundCredit: { path: '/apps/default/users/fay?tab=payments', control: button('Refund $3.00') },
+  reverseSandboxCredit: {
+    path: '/apps/default/users/fay?tab=credits',
+    control: button(/^Simulate refund or dispute of crd_/),
+  },
   refundPayment: { path: '/apps/default/users/erin?tab=payments', control: button('Refund $12.00') },
   setGraceDays: { path: '/apps/default/billing?tab=providers', control: button('Save') },
   replayNotice: { path: '/apps/default/billing?tab=notices', control: button('Replay evt_failed') },

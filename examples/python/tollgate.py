@@ -168,6 +168,7 @@ Credit = TypedDict(
         "id": "str",
         "kind": "CreditKind",
         "priority": "int",
+        "provider": "Optional[str]",
         "reason": "Optional[str]",
         "reserved": "float",
         "state": "CreditState",

@@ -6,7 +6,7 @@ export const REVERSALS =
   'reversals { paymentRef amount refunded currency paidAt periodStart periodEnd refundedAt dispute { state reason openedAt } }'
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
 export const CREDIT =
-  'id userId featureId amount bought used reserved kind priority effectiveAt expiresAt state reason'
+  'id userId featureId amount bought provider used reserved kind priority effectiveAt expiresAt state reason'
 export const RESERVATION = 'id userId featureId reserved settled state createdAt expiresAt late reason'
 export const CAP = 'userId featureId entity limit period used reserved resetsAt'
 export const MIGRATION =

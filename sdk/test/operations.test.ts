@@ -107,7 +107,16 @@ const ENDPOINT = {
   createdAt: TIME,
 }
 const CREDIT = {
-  ...{ id: 'crd', userId: 'eva', featureId: 'calls', amount: 20, bought: null, used: 0, reserved: 0 },
+  ...{
+    id: 'crd',
+    userId: 'eva',
+    featureId: 'calls',
+    amount: 20,
+    bought: null,
+    provider: null,
+    used: 0,
+    reserved: 0,
+  },
   ...{ kind: 'PROMOTIONAL', priority: 60, effectiveAt: TIME, expiresAt: null, state: 'LIVE', reason: null },
 }
 const HELD = {

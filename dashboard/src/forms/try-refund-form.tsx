@@ -11,8 +11,8 @@ import { dateOf } from '../ui/when.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 const PAYMENTS = graphql(`
-  query SandboxPayments($appId: String!, $subscriptionId: String!) {
-    sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
+  query SandboxPayments($appId: String!, $subscriptionId: String, $creditId: String) {
+    sandboxPayments(appId: $appId, subscriptionId: $subscriptionId, creditId: $creditId) {
       paymentRef amount refunded amountText refundedText paidAt refundedAt dispute { state reason openedAt }
     }
   }
@@ -24,6 +24,11 @@ const REVERSE = graphql(`
     }
   }
 `)
+const REVERSE_CREDIT = graphql(`
+  mutation ReverseSandboxCredit($appId: String!, $creditId: String!, $action: SandboxReversal!, $amount: SafeInt) {
+    reverseSandboxCredit(appId: $appId, creditId: $creditId, action: $action, amount: $amount) { paymentRef }
+  }
+`)
 type Payment = ResultOf<typeof PAYMENTS>['sandboxPayments'][number]
 
 /** When the sandbox's webhook event has arrived and been handled, as a rule, and on a busy machine. */
@@ -31,21 +36,29 @@ const NOTICE_MS = [1_500, 5_000, 15_000]
 
 interface TryRefundFormProps {
   appId: string
-  subscriptionId: string
+  paidFor: { subscriptionId: string } | { creditId: string }
 }
 
-export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
-  const asked = useAsk(PAYMENTS, { appId, subscriptionId })
+export function TryRefundForm({ appId, paidFor }: TryRefundFormProps) {
+  const asked = useAsk(PAYMENTS, { appId, subscriptionId: null, creditId: null, ...paidFor })
   const client = useQueryClient()
   const form = useForm({ initialValues: { chosen: null as string | null } })
   const { saved } = useUnsaved(form)
   const { chosen } = form.values
-  const reverse = useChange(REVERSE, {
-    said: 'Done. The subscription updates when the webhook event arrives.',
+  const what = 'creditId' in paidFor ? 'credit' : 'subscription'
+  const told = {
+    said: `Done. The ${what} updates when the webhook event arrives.`,
     done: saved(() => {
       for (const ms of NOTICE_MS) setTimeout(() => void client.invalidateQueries(), ms)
     }),
-  })
+  }
+  const reversePayment = useChange(REVERSE, told)
+  const reverseCredit = useChange(REVERSE_CREDIT, told)
+  const reverse = 'creditId' in paidFor ? reverseCredit : reversePayment
+  const act = (paymentRef: string, action: Action['action'], amount: number | null) =>
+    'creditId' in paidFor
+      ? reverseCredit.mutate({ appId, action, amount, ...paidFor })
+      : reversePayment.mutate({ appId, action, amount, paymentRef, ...paidFor })
   return (
     <Loaded of={asked} skeleton={<SkeletonLines />}>
       {({ sandboxPayments: payments }) => {
@@ -75,15 +88,7 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
                   key={label}
                   variant="default"
                   loading={reverse.isPending}
-                  onClick={() =>
-                    reverse.mutate({
-                      appId,
-                      subscriptionId,
-                      paymentRef: payment.paymentRef,
-                      action,
-                      amount: amount ?? null,
-                    })
-                  }
+                  onClick={() => act(payment.paymentRef, action, amount ?? null)}
                 >
                   {label}
                 </Button>

@@ -29,7 +29,7 @@ export function TryRefund({ opened, onClose, appId, subscription }: TryRefundPro
           </Loading>
         }
       >
-        <TryRefundForm appId={appId} subscriptionId={id} />
+        <TryRefundForm appId={appId} paidFor={{ subscriptionId: id }} />
       </Suspense>
     </FormDialog>
   )

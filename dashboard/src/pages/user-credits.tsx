@@ -7,6 +7,7 @@ import { useAsk } from '../api/use-api.ts'
 import { CreditForm } from '../forms/credit-form.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { ReleaseReservation } from '../forms/release-reservation.tsx'
+import { TryCreditRefund } from '../forms/try-credit-refund.tsx'
 import { VoidCredit } from '../forms/void-credit.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -19,7 +20,7 @@ import { When } from '../ui/when.tsx'
 const CREDITS = graphql(`
   query Credits($appId: String!, $userId: String!) {
     credits(appId: $appId, userId: $userId) {
-      id featureId amount bought used reserved kind priority effectiveAt expiresAt state reason
+      id featureId amount bought provider used reserved kind priority effectiveAt expiresAt state reason
     }
     reservations(appId: $appId, userId: $userId, state: HELD) {
       id featureId reserved settled createdAt expiresAt
@@ -226,12 +227,14 @@ function CreditTable({ appId, credits, nameOf }: CreditTableProps) {
           label: 'Actions',
           hiddenLabel: true,
           right: true,
-          cell: (credit) =>
-            (credit.state === 'LIVE' || credit.state === 'SCHEDULED') && (
-              <RowActions>
+          cell: (credit) => (
+            <RowActions>
+              {credit.provider === 'sandbox' && <TryCreditRefund appId={appId} creditId={credit.id} />}
+              {(credit.state === 'LIVE' || credit.state === 'SCHEDULED') && (
                 <VoidCredit appId={appId} credit={credit} left={leftOf(credit)} />
-              </RowActions>
-            ),
+              )}
+            </RowActions>
+          ),
         },
       ]}
     />

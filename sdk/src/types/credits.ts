@@ -21,6 +21,8 @@ export interface Credit {
   amount: number
   /** Units that were paid for through a payment link, before refunds; null if it was not bought this way. */
   bought: number | null
+  /** Billing provider at which it was paid; null if it was not bought. */
+  provider: string | null
   /** Units used. */
   used: number
   /** Units held by live reservations. */

@@ -280,6 +280,67 @@ describe('a refund in the dashboard', () => {
   })
 })
 
+describe('a refund or dispute simulated in the sandbox', () => {
+  const REVERSE = `mutation ($appId: String!, $creditId: String!, $action: SandboxReversal!, $amount: SafeInt) {
+    reverseSandboxCredit(appId: $appId, creditId: $creditId, action: $action, amount: $amount) {
+      amount refunded dispute { state }
+    }
+  }`
+  async function reverse(creditId: string, action: string, amount: number | null = null): Promise<string> {
+    const { errors } = await shop.dashboard.ask(REVERSE, { appId: shop.id, creditId, action, amount })
+    await jobsDone(server.databaseUrl)
+    return errors?.[0]?.message ?? 'done'
+  }
+
+  it('takes units back and restores them; events tell of the payment', async () => {
+    await customers.access('END')
+    await shop.submit(await link(), { ...GOOD_CARD, email: 'a@example.com', name: '' })
+    await jobsDone(server.databaseUrl)
+    const [{ id }] = (await credits()) as [Data]
+    await record(100)
+    for (const [action, amount, left] of [
+      ['REFUND', 500, 750],
+      ['FAIL_REFUND', null, 1000],
+      ['INQUIRE', null, 1000],
+      ['DISPUTE', null, 100],
+      ['WIN_DISPUTE', null, 1000],
+    ] as const) {
+      expect(await reverse(id, action, amount)).toBe('done')
+      expect((await amounts())[0]?.amount).toBe(left)
+    }
+    expect(await reverse(id, 'DISPUTE')).toContain('already disputed')
+    const payment = await shop.dashboard.call('sandboxPayments { amount refunded dispute { state } }', {
+      creditId: id,
+    })
+    expect(payment).toEqual([{ amount: 2000, refunded: 0, dispute: { state: 'WON' } }])
+    await expect
+      .poll(
+        async () =>
+          (await shop.admin.call('events { nodes { type } }', { userId: customers.user, first: 100 })).nodes
+            .map(({ type }: Data) => type)
+            .filter((type: string) => type.startsWith('payment.')),
+        { timeout: 20_000 },
+      )
+      .toEqual([
+        'payment.succeeded',
+        'payment.refunded',
+        'payment.disputed',
+        'payment.disputed',
+        'payment.disputed',
+      ])
+  })
+
+  it('is rejected for a credit that was not bought in the sandbox', async () => {
+    await shop.admin.call('addCredit { id }', {
+      input: { id: `given-${customers.user}`, userId: customers.user, featureId: 'call', amount: 1 },
+    })
+    expect(await reverse(`given-${customers.user}`, 'REFUND')).toBe(
+      'The credit was not bought in the sandbox',
+    )
+    expect(await reverse('none', 'REFUND')).toContain('not found')
+  })
+})
+
 describe('credits bought at Stripe', () => {
   it('are one credit, however often and in whatever order the payment is reported', async () => {
     await payAtStripe({ quantity: 2 })

@@ -175,6 +175,7 @@ describe('gap: the audit log', () => {
       'setOwner',
       'signIn',
       'signInFailed',
+      'syncCredit',
       'syncSubscription',
     ]
     expect([...SENTENCES.keys()].sort()).toEqual([...noted, ...others].sort())

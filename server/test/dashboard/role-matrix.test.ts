@@ -164,6 +164,7 @@ const MUTATIONS: Record<string, string[]> = {
   setAccessAfterRefund: EDITORS,
   refundCredit: EDITORS,
   refundPayment: EDITORS,
+  reverseSandboxCredit: EDITORS,
   reverseSandboxPayment: EDITORS,
   setOrigins: OWNERS,
   setOverride: EDITORS,

@@ -194,8 +194,8 @@ export const billingMutations = {
       effect: ({ id }) => `user(id: "moved-${id}") { name }`,
       once: { user: { name: 'Eve' } },
     },
-    statements: 20,
-    keyed: [25, 6],
+    statements: 22,
+    keyed: [27, 6],
   },
   setProviderAccount: {
     after: ['createApp'],
@@ -245,6 +245,14 @@ export const billingMutations = {
     args: async (turn) => ({ ...(await newBuyer(turn)), amount: 400, reason: 'DUPLICATE', key: 'once' }),
     audit: ({ id }) => ({
       sentence: `refunded the payment for a credit of the user buyer-${id}`,
+      subjectKind: 'credit',
+      subjectId: `bought-${id}`,
+    }),
+  },
+  reverseSandboxCredit: {
+    args: async (turn) => ({ creditId: (await newBuyer(turn)).creditId, action: 'REFUND' }),
+    audit: ({ id }) => ({
+      sentence: `simulated a refund or dispute of the sandbox payment for a credit of the user buyer-${id}`,
       subjectKind: 'credit',
       subjectId: `bought-${id}`,
     }),

@@ -26,6 +26,7 @@ export const LONGER: Record<string, string> = {
   'server/test/billing/refunds.test.ts': ONE_SETTING,
   'server/test/billing/sandbox.test.ts': ONE_SETTING,
   'server/test/billing/stripe.test.ts': ONE_SETTING,
+  'server/test/billing/top-ups.test.ts': ONE_SETTING,
   'server/test/bounds/connections.ts': ROWS,
   'server/test/bounds/dashboard.ts': ROWS,
   'server/test/dashboard/audit-search.test.ts': ONE_SETTING,

@@ -4,7 +4,12 @@ import { SANDBOX_REVERSALS } from '../../domain/reversal.ts'
 import { HISTORY_KINDS } from '../../domain/subscription-history.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { type RefundPreview, refundPayment, refundPreview } from '../../operations/billing/refund-payment.ts'
-import { reverseSandboxPayment, sandboxPayments } from '../../operations/billing/sandbox-payments.ts'
+import {
+  reverseSandboxCredit,
+  reverseSandboxPayment,
+  sandboxCreditPayments,
+  sandboxPayments,
+} from '../../operations/billing/sandbox-payments.ts'
 import {
   subscriptionPayments,
   type UserPayment,
@@ -61,9 +66,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       description: 'Refundable amount of a payment, as reported by its billing provider.',
       args: {
         appId,
-        subscriptionId: t.arg.string({
-          description: 'Subscription or credit that was paid for: one of them.',
-        }),
+        subscriptionId: t.arg.string({ description: PAID_FOR }),
         creditId: t.arg.string(),
         paymentRef: t.arg.string({ required: true }),
       },
@@ -77,13 +80,18 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     sandboxPayments: t.field({
       type: [payment],
       description:
-        'Sandbox payments for a subscription, newest first. Empty for a subscription billed by another provider.',
+        'Sandbox payments for a subscription or a credit, newest first. Empty if another provider was paid.',
       args: {
         appId,
-        subscriptionId: t.arg.string({ required: true }),
+        subscriptionId: t.arg.string({ description: PAID_FOR }),
+        creditId: t.arg.string(),
       },
-      resolve: async (_, { appId, subscriptionId }, context) =>
-        sandboxPayments(await inApp(appCall(context, appId)), subscriptionId),
+      resolve: async (_, { appId, subscriptionId, creditId }, context) => {
+        const call = await inApp(appCall(context, appId))
+        return creditId == null
+          ? sandboxPayments(call, subscriptionId ?? '')
+          : sandboxCreditPayments(call, creditId)
+      },
     }),
   }))
 
@@ -140,6 +148,25 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
           key,
         }),
     }),
+    reverseSandboxCredit: t.field({
+      type: payment,
+      description:
+        'Simulates a refund or dispute of the sandbox payment of a credit. Its effects arrive as a webhook event, as from any billing provider.',
+      args: {
+        appId,
+        creditId: t.arg.string({ required: true }),
+        action: t.arg({ type: reversal, required: true }),
+        amount: t.arg({
+          type: 'SafeInt',
+          description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
+        }),
+      },
+      resolve: async (_, { appId, creditId, action, amount }, context) =>
+        reverseSandboxCredit(await inApp(appCall(context, appId)), creditId, {
+          action,
+          amount: amount ?? null,
+        }),
+    }),
     reverseSandboxPayment: t.field({
       type: payment,
       description:
@@ -162,6 +189,8 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 }
+
+const PAID_FOR = 'Subscription that was paid for. Pass `creditId` instead for a credit.'
 
 function defineUserPayments(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const kind = builder.enumType('SubscriptionEventKind', { values: HISTORY_KINDS })

@@ -45,6 +45,10 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
             'Units that were paid for; null for a credit not bought through a payment link. Refunds may have reduced `amount`.',
           resolve: (credit) => credit.bought,
         }),
+        provider: t.exposeString('provider', {
+          nullable: true,
+          description: 'Billing provider at which it was paid; null for a credit not bought.',
+        }),
         reserved: t.exposeFloat('reserved', { description: 'Units held by live reservations.' }),
         kind: t.expose('kind', { type: creditKind }),
         priority: t.exposeInt('priority', {

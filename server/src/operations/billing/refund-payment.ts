@@ -24,7 +24,7 @@ export interface RefundPreview {
 }
 
 /** What a payment was for. */
-export type PaidFor = { subscriptionId: string } | { creditId: string }
+type PaidFor = { subscriptionId: string } | { creditId: string }
 
 export async function refundPreview(
   call: Call,

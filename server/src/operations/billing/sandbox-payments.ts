@@ -1,8 +1,10 @@
 import { paymentsOf, reverse } from '../../billing/sandbox/reversals.ts'
 import { findSandboxSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
-import { badUserInput } from '../../domain/errors.ts'
+import { badUserInput, creditNotFound } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import type { SandboxReversal } from '../../domain/reversal.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
+import { findPurchase } from '../../store/credits/credits.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -38,6 +40,38 @@ export function reverseSandboxPayment(
     if (!after) throw new Error(`the payment ${paymentRef} no longer exists`)
     return after
   })
+}
+
+/** The sandbox payment of a bought credit; none for one paid elsewhere. */
+export async function sandboxCreditPayments(call: Call, creditId: string): Promise<PaymentAt[]> {
+  await momentOf(call)
+  return paidForCredit(call.service.pool, call.appId, creditId)
+}
+
+/** The same for a payment that bought a credit. */
+export function reverseSandboxCredit(
+  call: Call,
+  creditId: string,
+  wanted: { action: SandboxReversal; amount: number | null },
+): Promise<PaymentAt> {
+  const { service, appId } = call
+  return mutate(call, async (tx) => {
+    const [payment] = await paidForCredit(tx, appId, creditId)
+    if (!payment) throw badUserInput('The credit was not bought in the sandbox', 'creditId')
+    const isOn = sandboxIsOn(service.billing)
+    await askingProvider('sandbox', () => reverse(tx, appId, payment.ref, wanted, isOn))
+    const [after] = await paidForCredit(tx, appId, creditId)
+    if (!after) throw new Error(`the payment ${payment.ref} no longer exists`)
+    return after
+  })
+}
+
+async function paidForCredit(db: HomeDb, appId: string, creditId: string): Promise<PaymentAt[]> {
+  const bought = isIdentifier(creditId) ? await findPurchase(db, appId, creditId) : null
+  if (!bought) throw creditNotFound(creditId)
+  if (bought.provider !== 'sandbox' || bought.ref === null) return []
+  const payments = await paymentsOf(db, appId, bought.ref, null)
+  return payments.map((payment) => ({ ...payment, provider: 'sandbox' }))
 }
 
 async function paidFor(

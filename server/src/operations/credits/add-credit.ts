@@ -51,7 +51,6 @@ export async function writeCredit(
   }
   const seq = await insertCredit(tx, call.appId, user.uid, credit, now, purchase)
   if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
-  const bought = purchase?.units ?? null
   const row: CreditRow = {
     ...credit,
     seq,
@@ -59,7 +58,8 @@ export async function writeCredit(
     voidedAt: null,
     userUid: user.uid,
     createdAt: now,
-    bought,
+    bought: purchase?.units ?? null,
+    provider: purchase?.provider ?? null,
   }
   const paid = credit.amount === 0 ? null : await payWith(spender, row)
   await writeBurn(spender, paid)

@@ -15,6 +15,8 @@ export interface UserCredit extends Credit {
   reserved: number
   /** units that were paid for; null: not bought through a payment link */
   bought: number | null
+  /** where it was paid; null: not bought */
+  provider: string | null
   state: CreditState
 }
 

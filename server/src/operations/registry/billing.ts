@@ -114,6 +114,12 @@ export const billingMutations = {
     subject: { kind: 'credit', id: by('creditId') },
     sentence: 'refunded the payment for a credit of the user {user}',
   },
+  reverseSandboxCredit: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'credit', id: by('creditId') },
+    sentence: 'simulated a refund or dispute of the sandbox payment for a credit of the user {user}',
+  },
   reverseSandboxPayment: {
     dashboard: true,
     role: 'EDITOR',

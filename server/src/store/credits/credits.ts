@@ -10,6 +10,8 @@ export interface CreditRow extends Credit {
   createdAt: number
   /** units that were paid for; null: not bought through a provider */
   bought: number | null
+  /** where it was paid; null: not bought */
+  provider: string | null
 }
 
 /** The payment of a credit. */
@@ -22,7 +24,7 @@ export interface CreditPurchase {
 
 const COLUMNS = `id, seq, user_uid as "userUid", feature_id as "featureId", amount, used, kind, priority,
   effective_at as "effectiveAt", expires_at as "expiresAt", voided_at as "voidedAt", reason, created_at as "createdAt",
-  bought`
+  bought, provider`
 
 /** Returns its position; null: the id is taken. */
 export async function insertCredit(
@@ -89,8 +91,9 @@ export async function boughtCredits(
   refs: readonly { provider: string; ref: string }[],
 ): Promise<(CreditRow & { provider: string; ref: string })[]> {
   const { rows } = await db.query<CreditRow & { provider: string; ref: string }>(
-    `select ${COLUMNS}, provider, provider_ref as ref from credit
-     where app_id = $1 and (provider, provider_ref) in (select * from unnest($2::text[], $3::text[]))`,
+    `select ${COLUMNS}, provider_ref as ref from credit
+     where app_id = $1 and provider_ref is not null
+       and (provider, provider_ref) in (select * from unnest($2::text[], $3::text[]))`,
     [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
   )
   return rows
