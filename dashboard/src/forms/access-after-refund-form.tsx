@@ -31,12 +31,12 @@ export function AccessAfterRefundForm({ appId, access }: { appId: string; access
             <Radio
               value="KEEP"
               label="Keep access"
-              description="Refunds and disputes are shown on the subscription; cancel it to end access"
+              description="Refunds and disputes are shown on the subscription; cancel it to end access. Bought credits stay"
             />
             <Radio
               value="END"
               label="End access"
-              description="A refund that fails, a dispute you win, or the next payment starts a new subscription"
+              description="A refund that fails, a dispute you win, or the next payment starts a new subscription. Bought credits keep the paid share, and what is used"
             />
           </Stack>
         </Radio.Group>
