@@ -107,17 +107,7 @@ export async function openBrowser(url: string): Promise<Visitors> {
 /** What leaves nothing behind in a tab that the next page does not replace. Locators are found by `getBy…`. */
 const HARMLESS = new Set<string | symbol>([
   ...['goto', 'reload', 'goBack', 'goForward', 'url', 'title', 'content', 'isClosed', 'viewportSize'],
-  ...[
-    'locator',
-    'keyboard',
-    'mouse',
-    'evaluate',
-    'screenshot',
-    'focus',
-    'addScriptTag',
-    'addStyleTag',
-    'setDefaultTimeout',
-  ],
+  ...['locator', 'keyboard', 'mouse', 'evaluate', 'screenshot', 'focus', 'addScriptTag', 'addStyleTag'],
   ...['waitForEvent', 'waitForFunction', 'waitForRequest', 'waitForResponse', 'waitForTimeout', 'waitForURL'],
 ])
 
