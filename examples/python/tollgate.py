@@ -93,9 +93,24 @@ Consumption = TypedDict(
         "used": "float",
     },
 )
+Cost = TypedDict(
+    "Cost",
+    {
+        "cost": "int",
+        "featureId": "str",
+    },
+)
+CostInput = TypedDict(
+    "CostInput",
+    {
+        "cost": "int",
+        "featureId": "str",
+    },
+)
 CreateFeatureInput = TypedDict(
     "CreateFeatureInput",
     {
+        "costs": "Optional[List[CostInput]]",
         "id": "str",
         "metadata": "Optional[Dict[str, Any]]",
         "name": "str",
@@ -245,6 +260,7 @@ Feature = TypedDict(
     "Feature",
     {
         "archived": "bool",
+        "costs": "List[Cost]",
         "id": "str",
         "metadata": "Dict[str, Any]",
         "name": "str",
@@ -499,6 +515,7 @@ TestEvent = TypedDict(
 UpdateFeatureInput = TypedDict(
     "UpdateFeatureInput",
     {
+        "costs": "Optional[List[CostInput]]",
         "metadata": "Optional[Dict[str, Any]]",
         "name": "Optional[str]",
         "thresholds": "Optional[List[int]]",
@@ -561,10 +578,12 @@ UsageSeries = TypedDict(
 UsageSource = TypedDict(
     "UsageSource",
     {
+        "cost": "int",
         "expiresAt": "Optional[str]",
         "id": "Optional[str]",
         "kind": "UsageSourceKind",
         "left": "Optional[float]",
+        "poolId": "Optional[str]",
     },
 )
 UsageSourceKind = Literal["CREDIT", "PLAN"]
@@ -755,6 +774,7 @@ class Tollgate:
         id: str,
         name: str,
         type: FeatureType,
+        costs: Union[Optional[List[CostInput]], _Omitted] = OMITTED,
         metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
         thresholds: Union[Optional[List[int]], _Omitted] = OMITTED,
         unit_label: Union[Optional[str], _Omitted] = OMITTED,
@@ -765,7 +785,7 @@ class Tollgate:
             "POST",
             "/v1/features",
             {},
-            {"id": id, "metadata": metadata, "name": name, "thresholds": thresholds, "type": type, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            {"costs": costs, "id": id, "metadata": metadata, "name": name, "thresholds": thresholds, "type": type, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
             request_key or str(uuid.uuid4()),
         )
 
@@ -786,6 +806,7 @@ class Tollgate:
         self,
         *,
         id: str,
+        costs: Union[Optional[List[CostInput]], _Omitted] = OMITTED,
         metadata: Union[Optional[Dict[str, Any]], _Omitted] = OMITTED,
         name: Union[Optional[str], _Omitted] = OMITTED,
         thresholds: Union[Optional[List[int]], _Omitted] = OMITTED,
@@ -797,7 +818,7 @@ class Tollgate:
             "PATCH",
             f"/v1/features/{_encoded(id)}",
             {},
-            {"metadata": metadata, "name": name, "thresholds": thresholds, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
+            {"costs": costs, "metadata": metadata, "name": name, "thresholds": thresholds, "unitLabel": unit_label, "unitLabelPlural": unit_label_plural},
             request_key or str(uuid.uuid4()),
         )
 

@@ -16,7 +16,7 @@ import {
 } from './selections.ts'
 
 const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
-const FEATURE = `id name type unitLabel unitLabelPlural metadata thresholds archived packages { ${PACKAGE} }`
+const FEATURE = `id name type unitLabel unitLabelPlural metadata thresholds costs { featureId cost } archived packages { ${PACKAGE} }`
 const USER = 'id billingId name email metadata'
 const FEATURE_CHANGE = `featureId name before { ${CHECK} } after { ${CHECK} }`
 const RECORDED = `recorded reason ${CONSUMPTION}`

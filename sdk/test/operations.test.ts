@@ -163,12 +163,12 @@ const QUERIES: Row[] = [
   [
     'feature',
     (t) => t.feature({ id: 'calls' }),
-    { ...CALLS, thresholds: [80, 100], archived: false, packages: [PLAN, EXTRA] },
+    { ...CALLS, thresholds: [80, 100], costs: [], archived: false, packages: [PLAN, EXTRA] },
   ],
   [
     'features',
     (t) => t.features({ first: 1, after: 'storage' }),
-    [{ ...EXPORT, thresholds: [80, 100], archived: false, packages: [PLAN] }],
+    [{ ...EXPORT, thresholds: [80, 100], costs: [], archived: false, packages: [PLAN] }],
   ],
   [
     'canUseFeature',
@@ -269,6 +269,7 @@ const MUTATIONS: Row[] = [
       type: 'CONSUMABLE',
       unitLabel: 'one',
       thresholds: [80, 100],
+      costs: [],
       archived: false,
       packages: [],
     },
@@ -282,6 +283,7 @@ const MUTATIONS: Row[] = [
       name: 'Done',
       type: 'CONSUMABLE',
       thresholds: [80, 100],
+      costs: [],
       archived: false,
       packages: [],
     },

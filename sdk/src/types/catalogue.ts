@@ -25,6 +25,8 @@ export interface Feature {
   metadata: JsonObject
   /** Percentages of the budget at which the event `usage.threshold_reached` is published. */
   thresholds: number[]
+  /** Features that draw on this one as a pool, with what a unit of each costs. */
+  costs: Cost[]
   /** Packages that include the feature. */
   packages: Package[]
   /** Whether the feature can no longer be added to packages. Packages that include it are not affected. */
@@ -107,6 +109,8 @@ export interface CreateFeatureInput {
   metadata?: JsonObject | null | undefined
   /** Percentages of the budget at which the event `usage.threshold_reached` is published. @default [80, 100] */
   thresholds?: number[] | null | undefined
+  /** Makes the feature a pool: when a listed feature has no units left, units of this one pay for it. @default [] */
+  costs?: Cost[] | null | undefined
 }
 
 /** Changes to a feature. Omitted fields are not changed. */
@@ -121,6 +125,16 @@ export interface UpdateFeatureInput {
   metadata?: JsonObject | null | undefined
   /** Percentages of the budget at which the event `usage.threshold_reached` is published; null: 80 and 100. @default unchanged */
   thresholds?: number[] | null | undefined
+  /** Features that draw on this one as a pool, replaced as a whole. @default unchanged */
+  costs?: Cost[] | null | undefined
+}
+
+/** What one unit of a feature costs in units of a pool. */
+export interface Cost {
+  /** Consumable feature that draws on the pool. */
+  featureId: string
+  /** Units of the pool; at least 1. */
+  cost: number
 }
 
 /** Allowance of a feature in a package. */

@@ -1,4 +1,4 @@
-import type { FeatureType, ResetPeriod } from './catalogue.ts'
+import type { Cost, FeatureType, ResetPeriod } from './catalogue.ts'
 import type { OverrideMode } from './overrides.ts'
 import type { JsonObject } from './result.ts'
 
@@ -32,6 +32,8 @@ export interface EventFeature {
   metadata: JsonObject
   /** Percentages of the budget at which usage is reported; null for the default. */
   thresholds: number[] | null
+  /** Features that draw on it as a pool. */
+  costs: Cost[]
   /** Time at which it was archived (ISO 8601, UTC); null if it is not archived. */
   archivedAt: string | null
 }

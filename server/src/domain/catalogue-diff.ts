@@ -71,8 +71,10 @@ function entryOf(
   return { id, name, change, message: null, before, after }
 }
 
-function shownFeature({ name, type, unitLabel, unitLabelPlural, metadata }: CataloguedFeature): JsonObject {
-  return { name, type, unitLabel, unitLabelPlural, metadata }
+function shownFeature(feature: CataloguedFeature): JsonObject {
+  const { name, type, unitLabel, unitLabelPlural, metadata, costs = [] } = feature
+  const drawn = costs.map(({ featureId, cost }) => ({ featureId, cost }))
+  return { name, type, unitLabel, unitLabelPlural, metadata, ...(drawn.length > 0 && { costs: drawn }) }
 }
 
 /** As it would be published: with its draft, if there is one. */

@@ -16,6 +16,8 @@ import {
   versionAt,
 } from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
+import { drawsOf } from './pool.ts'
+import type { Draw } from './split.ts'
 
 /** All features and packages of one app, oldest first. */
 export interface Catalogue {
@@ -75,8 +77,10 @@ export interface CataloguedFeature extends Feature {
   resetPeriods: ResetPeriod[]
   /** those of overrides */
   overridePeriods: ResetPeriod[]
-  /** Whether credits may pay for it, and reservations hold it: see spending.ts. */
+  /** Whether more than the plan may pay for it: see spending.ts. */
   spends: boolean
+  /** what it draws on; null: nothing */
+  pool: Draw | null
   /** An archived feature cannot be added to packages; see archive-feature.ts. */
   archived: boolean
 }
@@ -99,8 +103,14 @@ export function buildCatalogue(
   contents: readonly PackageContent[],
 ): Catalogue {
   const features = new Map<string, CataloguedFeature>()
+  const draws = drawsOf(stored)
   for (const feature of stored)
-    features.set(feature.id, { ...feature, packages: [], resetPeriods: countedAnyway(feature) })
+    features.set(feature.id, {
+      ...feature,
+      packages: [],
+      resetPeriods: countedAnyway(feature),
+      pool: draws.get(feature.id) ?? null,
+    })
   const packages = new Map<string, Package>()
   const grants = new Map<string, Map<string, PackageFeature>>()
   const histories = new Map<string, PackageHistory>()
@@ -110,7 +120,7 @@ export function buildCatalogue(
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`Package ${made.id} grants the unknown feature ${entitlement.featureId}`)
       // A package contains the plain feature. Otherwise it would contain itself.
-      const { packages, resetPeriods, overridePeriods, spends, archived, ...plain } = feature
+      const { packages, resetPeriods, overridePeriods, spends, archived, pool, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
       return { ...entitlement, feature: plain }
     }

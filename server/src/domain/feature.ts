@@ -5,6 +5,12 @@ import { checkThresholds } from './usage-thresholds.ts'
 export const FEATURE_TYPES = ['BINARY', 'CONSUMABLE'] as const
 export type FeatureType = (typeof FEATURE_TYPES)[number]
 
+/** How many units of a pool pay for one unit of a feature. */
+export interface Cost {
+  featureId: string
+  cost: number
+}
+
 export interface Feature {
   id: string
   name: string
@@ -14,6 +20,8 @@ export interface Feature {
   metadata: JsonObject
   /** Percentages of the budget at which usage is reported; null: the default. See usage-thresholds.ts. */
   thresholds?: readonly number[] | null
+  /** What draws on this feature as a pool; absent: nothing. See pool.ts. */
+  costs?: readonly Cost[]
 }
 
 /** Fields of an update. Omitted fields are not changed. */
@@ -23,6 +31,7 @@ export interface FeatureChange {
   unitLabelPlural?: string | null
   metadata?: JsonObject
   thresholds?: readonly number[] | null
+  costs?: readonly Cost[]
 }
 
 export function checkNewFeature(feature: Feature): void {

@@ -56,6 +56,12 @@ export const MAX_REFILLED_CREDITS = 20
 export const MAX_CAPS = 100
 /** Of a call. Each may have caps, and every reservation stores them. */
 export const MAX_ENTITIES = 4
+/** Features that draw on one pool. */
+export const MAX_COSTS = 100
+/** Units of a pool for one unit of a feature. */
+export const MAX_POOL_COST = 1_000_000
+/** Sources of a pool that a revert can refill, of those that a feature last drew on. */
+export const MAX_DRAWN_PARTS = 20
 /** Per user, in force. Every check of the user reads all of them. */
 export const MAX_OVERRIDES = 100
 export const MAX_ORIGINS = 100

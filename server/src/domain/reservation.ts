@@ -4,7 +4,8 @@ import { badUserInput } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
 import { MAX_RESERVATION_SECONDS } from './limits.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
-import { currentPeriod, type HeldPart, heldOf, type Part, type Purse, roomOf, take } from './spending.ts'
+import { currentPeriod, type Purse, roomOf, take } from './spending.ts'
+import { byDraw, type HeldPart, heldOf, leftOf, type Part, sameSource, sum, type TakenPart } from './split.ts'
 
 export const RESERVATION_STATES = ['HELD', 'SETTLED', 'RELEASED', 'EXPIRED'] as const
 export type ReservationState = (typeof RESERVATION_STATES)[number]
@@ -76,37 +77,51 @@ export function extend(
   if (!more) return null
   const all = parts.map((part) => ({ ...part }))
   for (const part of more) {
-    const same = all.find(({ credit, period }) => credit === part.credit && period === part.period)
+    const same = all.find((one) => sameSource(one, part))
     if (same) same.amount += part.amount
     else all.push(part)
   }
   return all
 }
 
-/** Uses up to `amount` of the reserved units, in their order. */
+/** Uses up to `amount` of the reserved units, in their order: those of a pool last. */
 export function settle(
   parts: readonly HeldPart[],
   amount: number,
-): { parts: HeldPart[]; settled: (Part & { period: string | null })[] } {
+): { parts: HeldPart[]; settled: TakenPart[] } {
   let missing = Math.min(amount, heldOf(parts))
-  const settled: (Part & { period: string | null })[] = []
-  const after = parts.map((part) => {
-    const taken = Math.min(missing, part.amount - part.settled)
-    missing -= taken
-    if (taken > 0) settled.push({ credit: part.credit, period: part.period, amount: taken })
-    return { ...part, settled: part.settled + taken }
+  const used = new Map<HeldPart, number>()
+  for (const { cost, parts: group } of byDraw(parts)) {
+    const units = Math.min(missing, Math.floor(sum(group.map(leftOf)) / cost))
+    let open = units * cost
+    for (const part of group) {
+      const taken = Math.min(open, leftOf(part))
+      if (taken > 0) used.set(part, taken)
+      open -= taken
+    }
+    missing -= units
+  }
+  const settled = parts.flatMap((part) => {
+    const { credit, period, pool } = part
+    const taken = used.get(part)
+    return taken === undefined ? [] : [{ credit, period, amount: taken, ...(pool && { pool }) }]
   })
-  return { parts: after, settled }
+  return { parts: parts.map((part) => ({ ...part, settled: part.settled + (used.get(part) ?? 0) })), settled }
 }
 
 /** The entities that a reservation names. */
 export const entitiesOf = (parts: readonly HeldPart[]): readonly string[] => parts[0]?.entities ?? []
 
+/** The pool whose units a reservation holds; null: none. There is at most one. */
+export const poolOf = (parts: readonly HeldPart[]): string | null =>
+  parts.find(({ pool }) => pool)?.pool?.featureId ?? null
+
 const held = (purse: Purse, parts: readonly Part[], entities: readonly string[]): HeldPart[] =>
-  parts.map(({ credit, amount }) => ({
+  parts.map(({ credit, amount, pool }) => ({
     credit,
     amount,
-    period: credit === null ? currentPeriod(purse) : null,
+    period: credit === null ? currentPeriod(pool && purse.pool ? purse.pool.purse : purse) : null,
     settled: 0,
+    ...(pool && { pool }),
     ...(entities.length > 0 && { entities }),
   }))

@@ -137,6 +137,7 @@ const featureObject = (row: JsonObject): JsonObject => ({
   unitLabelPlural: row.unit_label_plural ?? null,
   metadata: row.metadata ?? {},
   thresholds: row.thresholds ?? null,
+  costs: row.costs ?? [],
   archivedAt: isoOrNull(timeIn(row.archived_at)),
 })
 

@@ -1,23 +1,24 @@
 import type { Access, Consumption } from './access.ts'
 import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
+import { quote } from './errors.ts'
 import { MAX_COUNT } from './limits.ts'
 import {
   creditLeft,
   giveBack,
   isLive,
   leftInSources,
-  type Part,
+  type Pool,
   type Purse,
   remaining,
   roomOf,
   type Source,
   sourcesOf,
   spent,
-  sum,
   type Taken,
   take,
   usedInPeriod,
 } from './spending.ts'
+import { type Part, sum } from './split.ts'
 import type { RecordedUsage, UsageCall } from './usage.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
@@ -57,6 +58,8 @@ export function applySpending(
 
   function refusal(): string {
     if (call.action === 'SET' && call.delta < 0) return 'Usage cannot be set below zero.'
+    if (change < 0 && -change <= used)
+      return `Cannot revert ${-change}: the sources that paid for some of the ${used} used in this period have ended.`
     if (change < 0) return `Cannot revert ${-change}: only ${used} used in this period.`
     if (call.action === 'SET' || change <= roomOf(purse, now, entities))
       return `Usage cannot exceed ${MAX_COUNT}.`
@@ -81,7 +84,7 @@ export function decideSpending(
     const reason = `Limit reached: ${figures}${by === 'PLAN' ? byOverride : ''}; ${delta} more requested.`
     return { ...answer, access: false, reason, reasonCode: 'LIMIT_EXCEEDED', deniedBy: by }
   }
-  const left = leftInSources(purse, now)
+  const left = leftInSources(purse, now, entities)
   if (left === null) {
     return {
       ...answer,
@@ -90,7 +93,7 @@ export function decideSpending(
       reasonCode: 'UNLIMITED',
     }
   }
-  const known = `${figures(purse, now)}${byOverride}`
+  const known = `${figures(purse, now, entities)}${byOverride}`
   if (delta <= left)
     return { ...answer, access: true, reason: `Within budget: ${known}.`, reasonCode: 'WITHIN_BUDGET' }
   const reason = `${known}, ${delta} requested; overage is enabled.`
@@ -105,23 +108,39 @@ export function shortage(
   entities: readonly string[],
 ): { by: string; figures: string } {
   const cap = tightestCap(purse.caps, entities)
-  const left = purse.allowance.overageEnabled ? null : leftInSources(purse, now)
-  return cap && capLeft(cap) < amount && (left === null || amount <= left)
-    ? { by: capName(cap), figures: capFigures(cap) }
-    : { by: 'PLAN', figures: figures(purse, now) }
+  const left = purse.allowance.overageEnabled ? null : roomOf({ ...purse, caps: [] }, now, entities)
+  if (cap && capLeft(cap) < amount && (left === null || amount <= left))
+    return { by: capName(cap), figures: capFigures(cap) }
+  const ofPool = purse.pool?.open ? tightestCap(purse.pool.purse.caps, entities) : null
+  if (ofPool && purse.pool && amount <= roomOf(withoutPoolCaps(purse, purse.pool), now, entities))
+    return {
+      by: `POOL ${capName(ofPool)}`,
+      figures: `${figures(purse, now, entities)}: ${capFigures(ofPool)}`,
+    }
+  return { by: 'PLAN', figures: figures(purse, now, entities) }
 }
+
+const withoutPoolCaps = (purse: Purse, pool: Pool): Purse => ({
+  ...purse,
+  caps: [],
+  pool: { ...pool, purse: { ...pool.purse, caps: [] } },
+})
 
 /** Budget and `used` are the plan's. */
 export function consumptionFrom(purse: Purse, now: number, entities: readonly string[] = []): Consumption {
   const { budget, overageEnabled } = purse.allowance
-  const reserved = purse.planReserved + sum(purse.credits.map((credit) => credit.reserved))
+  const reserved =
+    purse.planReserved + sum(purse.credits.map((credit) => credit.reserved)) + purse.drawnReserved
   return { budget, used: purse.used, overageEnabled, reserved, remaining: remaining(purse, now, entities) }
 }
 
-function figures(purse: Purse, now: number): string {
-  const { budget } = purse.allowance
+function figures(purse: Purse, now: number, entities: readonly string[] = []): string {
+  const { allowance, used, pool } = purse
   const credits = purse.credits.filter((credit) => isLive(credit, now))
   const left = credits.length > 0 ? `, ${sum(credits.map(creditLeft))} left in credits` : ''
+  const ofPool = pool?.open ? (remaining(pool.purse, now, entities) ?? 'unlimited') : null
+  const drawable =
+    pool && ofPool !== null ? `, ${ofPool} of ${quote(pool.featureId)} left at ${pool.cost} each` : ''
   const { reserved } = consumptionFrom(purse, now)
-  return `${purse.used} of ${budget ?? 'unlimited'} used${left}${reserved ? `, ${reserved} reserved` : ''}`
+  return `${used} of ${allowance.budget ?? 'unlimited'} used${left}${drawable}${reserved ? `, ${reserved} reserved` : ''}`
 }

@@ -3,17 +3,15 @@
  * history itself: for every step it goes through all earlier ones, one unit at a time.
  */
 import { describe, expect, it } from 'vitest'
-import { type CountedCap, countInCaps } from './cap.ts'
+import type { CountedCap } from './cap.ts'
 import type { CreditKind } from './credit.ts'
 import { entitiesOf, extend, reserve, settle } from './reservation.ts'
 import {
   currentPeriod,
   giveBack,
   type HeldCredit,
-  type HeldPart,
-  heldOf,
-  merged,
-  type Part,
+  heldParts,
+  type Pool,
   type Purse,
   purseOf,
   remaining,
@@ -22,11 +20,15 @@ import {
   sourcesOf,
   spent,
   take,
+  usedInPeriod,
 } from './spending.ts'
 import { applySpending, consumptionFrom, decideSpending, payOwed } from './spending-calls.ts'
+import { type HeldPart, heldOf, type Part, unitsOf } from './split.ts'
 
 const MINUTE = 60_000
-const PERIOD = 100 * MINUTE
+/** F draws on P. */
+type FeatureId = 'F' | 'P'
+const PERIODS = { F: 100 * MINUTE, P: 60 * MINUTE }
 const ENTITIES = ['team:1', 'team:2', 'agent:1', 'agent:2']
 
 interface NewCredit {
@@ -38,7 +40,7 @@ interface NewCredit {
   expiresAt: number | null
 }
 
-type Step = { at: number } & (
+type Step = { at: number; on: FeatureId } & (
   | { do: 'add'; credit: NewCredit }
   | { do: 'void'; id: string }
   | { do: 'record'; delta: number; entities: string[] }
@@ -50,6 +52,8 @@ type Step = { at: number } & (
   | { do: 'plan'; budget: number | null; overage: boolean }
   /** null: removed */
   | { do: 'cap'; entity: string | null; period: CapPeriod; limit: number | null }
+  /** null: F draws on nothing */
+  | { do: 'cost'; cost: number | null }
 )
 type CapPeriod = 'HOUR' | 'DAY' | 'NEVER'
 
@@ -68,46 +72,61 @@ function historyOf(seed: number): Step[] {
   const next = random(seed)
   const upTo = (most: number) => Math.floor(next() * (most + 1))
   const one = <T>(all: readonly T[]): T => all[upTo(all.length - 1)] as T
-  const steps: Step[] = [{ at: 0, do: 'plan', budget: upTo(12), overage: next() < 0.15 }]
+  const steps: Step[] = [{ at: 0, on: 'F', do: 'plan', budget: upTo(12), overage: next() < 0.15 }]
+  // Half of the histories have no pool.
+  const hasPool = next() < 0.5
+  if (hasPool) {
+    steps.push({
+      at: 0,
+      on: 'P',
+      do: 'plan',
+      budget: one([null, upTo(30), upTo(30)]),
+      overage: next() < 0.15,
+    })
+    steps.push({ at: 0, on: 'F', do: 'cost', cost: 1 + upTo(4) })
+  }
   let at = 0
-  for (let i = 0; i < 18; i++) {
+  for (let i = 0; i < 20; i++) {
     at += next() < 0.5 ? 0 : upTo(30)
+    const on = hasPool && next() < 0.3 ? 'P' : 'F'
+    if (hasPool && next() < 0.06) {
+      steps.push({ at, on: 'F', do: 'cost', cost: one([null, 1 + upTo(4), 1 + upTo(4)]) })
+      continue
+    }
     if (next() < 0.15) {
       const entity = one([null, null, ...ENTITIES])
       const limit = one([null, 0, 4 + upTo(20), 4 + upTo(20)])
-      steps.push({ at, do: 'cap', entity, period: one(['HOUR', 'DAY', 'NEVER'] as const), limit })
+      steps.push({ at, on, do: 'cap', entity, period: one(['HOUR', 'DAY', 'NEVER'] as const), limit })
       continue
     }
     const entities = ENTITIES.filter(() => next() < 0.4)
     const roll = next()
-    const id = String(upTo(4))
+    const id = `${on}${upTo(4)}`
     if (roll < 0.22) {
       const credit = {
-        ...{ id: `c${i}`, amount: 1 + upTo(8), kind: one(['PAID', 'PROMOTIONAL'] as const) },
+        ...{
+          id: `${on}c${i}`,
+          amount: 1 + upTo(on === 'F' ? 8 : 20),
+          kind: one(['PAID', 'PROMOTIONAL'] as const),
+        },
         ...{ priority: one([10, 50, 50, 60]), effectiveAt: at + one([0, 0, 0, 20]) },
         expiresAt: one([null, at + 40, at + 21 + upTo(100)]),
       }
-      steps.push({ at, do: 'add', credit })
-    } else if (roll < 0.26) steps.push({ at, do: 'void', id: `c${upTo(i)}` })
-    else if (roll < 0.5) steps.push({ at, do: 'record', delta: one([1, 2, 5, 9, 15, -1, -3, -7]), entities })
-    else if (roll < 0.55) steps.push({ at, do: 'set', to: upTo(25) })
+      steps.push({ at, on, do: 'add', credit })
+    } else if (roll < 0.26) steps.push({ at, on, do: 'void', id: `${on}c${upTo(i)}` })
+    else if (roll < 0.5)
+      steps.push({ at, on, do: 'record', delta: one([1, 2, 5, 9, 15, -1, -3, -7]), entities })
+    else if (roll < 0.55) steps.push({ at, on, do: 'set', to: upTo(25) })
     else if (roll < 0.7) {
       const amount = 1 + upTo(12)
-      steps.push({
-        at,
-        do: 'reserve',
-        id,
-        amount,
-        atLeast: 1 + upTo(amount - 1),
-        expiresAt: at + 1 + upTo(80),
-        entities,
-      })
-    } else if (roll < 0.75) steps.push({ at, do: 'extend', id, amount: 1 + upTo(5) })
+      const atLeast = 1 + upTo(amount - 1)
+      steps.push({ at, on, do: 'reserve', id, amount, atLeast, expiresAt: at + 1 + upTo(80), entities })
+    } else if (roll < 0.75) steps.push({ at, on, do: 'extend', id, amount: 1 + upTo(5) })
     else if (roll < 0.9) {
       const ifOver = one(['RECORD', 'CAP', 'REJECT'] as const)
-      steps.push({ at, do: 'settle', id, amount: upTo(12), final: next() < 0.5, ifOver })
-    } else if (roll < 0.95) steps.push({ at, do: 'release', id })
-    else steps.push({ at, do: 'plan', budget: one([null, 0, upTo(20)]), overage: next() < 0.2 })
+      steps.push({ at, on, do: 'settle', id, amount: upTo(12), final: next() < 0.5, ifOver })
+    } else if (roll < 0.95) steps.push({ at, on, do: 'release', id })
+    else steps.push({ at, on, do: 'plan', budget: one([null, 0, upTo(20)]), overage: next() < 0.2 })
   }
   return steps.map(inMinutes)
 }
@@ -122,67 +141,107 @@ function inMinutes(step: Step): Step {
   return { ...step, at, credit: { ...step.credit, effectiveAt: later(effectiveAt), expiresAt: ends } }
 }
 
-const startOf = (at: number) => Math.floor(at / PERIOD) * PERIOD
+const startOf = (on: FeatureId, at: number) => Math.floor(at / PERIODS[on]) * PERIODS[on]
 
 /** What a history leads to, told by both implementations in the same words. */
 interface Outcome {
   answers: unknown[]
   credits: Record<string, number>
-  counters: Record<number, number>
+  counters: Record<string, number>
 }
+
+/** What the store keeps about a feature. */
+interface Kept {
+  plan: { budget: number | null; overage: boolean }
+  counters: Record<number, number>
+  credits: Map<string, HeldCredit>
+  reservations: Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>
+  caps: Map<string, CountedCap>
+  owed: Spending['owed']
+  drawn: Spending['drawn']
+}
+
+const nothingKept = (): Kept => ({
+  plan: { budget: 0, overage: false },
+  counters: {},
+  credits: new Map(),
+  reservations: new Map(),
+  caps: new Map(),
+  owed: null,
+  drawn: null,
+})
 
 /** By the rule. What the store keeps is kept in maps. */
 function byRule(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
-  const counters: Record<number, number> = {}
-  const credits = new Map<string, HeldCredit>()
-  const reservations = new Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>()
-  let plan: { budget: number | null; overage: boolean } = { budget: 0, overage: false }
-  const caps = new Map<string, CountedCap>()
-  let owed: Spending['owed'] = null
+  const both: Record<FeatureId, Kept> = { F: nothingKept(), P: nothingKept() }
+  let cost: number | null = null
   for (const step of steps) {
-    const { at } = step
-    const period = { start: startOf(at), end: startOf(at) + PERIOD }
-    const allowanceNow = () => ({
-      ...{ budget: plan.budget, overageEnabled: plan.overage },
-      resetPeriod: 'DAY' as const,
-    })
-    const heldWithout = (id: string | null) =>
-      [...reservations].flatMap(([key, { parts, expiresAt, state }]) =>
-        key !== id && state === 'HELD' && at < expiresAt ? parts : [],
+    const { at, on } = step
+    const kept = both[on]
+    const periodOf = (of: FeatureId) => ({ start: startOf(of, at), end: startOf(of, at) + PERIODS[of] })
+    const heldBy = (of: FeatureId, without: string | null) =>
+      [...both[of].reservations].flatMap(([key, { parts, expiresAt, state }]) =>
+        key !== without && state === 'HELD' && at < expiresAt ? parts : [],
       )
-    const purse = (held: HeldPart[] = heldWithout(null)) =>
-      purseOf(
-        { allowance: allowanceNow(), period },
-        counters[period.start] ?? 0,
+    /** `open` false: for a reservation, also if its pool is that no longer. `also`: what it holds then. */
+    const purseFor = (of: FeatureId, without: string | null, also: HeldPart[], always = false): Purse => {
+      const { plan, counters, owed, drawn, credits, caps } = both[of]
+      const others = of === 'P' ? [...heldBy('F', without), ...also] : []
+      const own = of === 'F' || on === 'P' ? also : []
+      const pool: Pool | null =
+        of === 'F' && (cost !== null || always)
+          ? { featureId: 'P', cost: cost ?? 1, open: cost !== null, purse: purseFor('P', without, also) }
+          : null
+      return purseOf(
         {
-          ...{ owed, held, credits: [...credits.values()], caps: [...caps.values()] },
+          allowance: { budget: plan.budget, overageEnabled: plan.overage, resetPeriod: 'DAY' },
+          period: periodOf(of),
+        },
+        counters[periodOf(of).start] ?? 0,
+        {
+          ...{ owed, drawn, credits: [...credits.values()], caps: [...caps.values()] },
+          held: heldParts(of, [...heldBy(of, without), ...own], others),
         },
         at,
+        pool,
       )
-    const keep = (after: Purse) => {
-      counters[period.start] = after.used
-      for (const { reserved, ...cap } of after.caps) caps.set(`${cap.period} ${cap.entity}`, cap)
-      for (const { reserved, ...credit } of after.credits) credits.set(credit.id, { ...credit, reserved: 0 })
-      if (after.owed > 0 || owed?.period === currentPeriod(after))
-        owed = { amount: after.owed, period: currentPeriod(after) }
     }
-    if (step.do === 'plan') plan = step
+    const purse = () => purseFor(on, null, [])
+    const keep = (of: FeatureId, after: Purse) => {
+      const side = both[of]
+      side.counters[periodOf(of).start] = after.used
+      for (const { reserved, ...cap } of after.caps) side.caps.set(`${cap.period} ${cap.entity}`, cap)
+      for (const { reserved, ...credit } of after.credits)
+        side.credits.set(credit.id, { ...credit, reserved: 0 })
+      const period = currentPeriod(after)
+      if (after.owed > 0 || side.owed?.period === period) side.owed = { amount: after.owed, period }
+      side.drawn = { ...after.drawn, period }
+      if (after.pool) keep('P', after.pool.purse)
+    }
+    if (step.do === 'plan') kept.plan = step
+    else if (step.do === 'cost') cost = step.cost
     else if (step.do === 'cap') {
       const { entity, period, limit } = step
       const name = `${period} ${entity}`
-      if (limit === null) caps.delete(name)
-      else caps.set(name, { ...(caps.get(name) ?? { windowStart: 0, used: 0 }), entity, period, limit })
+      if (limit === null) kept.caps.delete(name)
+      else
+        kept.caps.set(name, {
+          ...(kept.caps.get(name) ?? { windowStart: 0, used: 0 }),
+          entity,
+          period,
+          limit,
+        })
     } else if (step.do === 'add') {
       const { credit } = step
-      credits.set(credit.id, {
-        ...{ ...credit, seq: credits.size, used: 0, voidedAt: null },
+      kept.credits.set(credit.id, {
+        ...{ ...credit, seq: kept.credits.size, used: 0, voidedAt: null },
         ...{ period: null, periodUsed: 0, reserved: 0 },
       })
-      keep(payOwed(purse(), credit.id, at).purse)
+      keep(on, payOwed(purse(), credit.id, at).purse)
     } else if (step.do === 'void') {
-      const credit = credits.get(step.id)
-      if (credit && credit.voidedAt === null) credits.set(step.id, { ...credit, voidedAt: at })
+      const credit = kept.credits.get(step.id)
+      if (credit && credit.voidedAt === null) kept.credits.set(step.id, { ...credit, voidedAt: at })
     } else if (step.do === 'record' || step.do === 'set') {
       const call =
         step.do === 'record'
@@ -193,19 +252,17 @@ function byRule(steps: readonly Step[]): Outcome {
       if (step.do === 'record' && step.delta >= 0)
         expect(decideSpending(METERED, before, step.delta, at, step.entities).access).toBe(recorded)
       if (recorded) {
-        keep(after)
-        expect(parts.reduce((sum, { amount }) => sum + amount, 0)).toBe(
-          step.do === 'record' ? step.delta : step.to - usedIn(before),
-        )
+        keep(on, after)
+        expect(unitsOf(parts)).toBe(step.do === 'record' ? step.delta : step.to - usedInPeriod(before))
       } else expect(after).toEqual(before)
       answers.push(recorded)
     } else if (step.do === 'reserve') {
-      if (reservations.has(step.id)) continue
+      if (kept.reservations.has(step.id)) continue
       const parts = reserve(purse(), step.amount, step.atLeast, at, step.entities)
-      if (parts) reservations.set(step.id, { parts, expiresAt: step.expiresAt, state: 'HELD' })
+      if (parts) kept.reservations.set(step.id, { parts, expiresAt: step.expiresAt, state: 'HELD' })
       answers.push(parts ? heldOf(parts) : 0)
     } else {
-      const found = reservations.get(step.id)
+      const found = kept.reservations.get(step.id)
       if (found?.state !== 'HELD') continue
       const live = at < found.expiresAt
       if (step.do === 'extend') {
@@ -215,83 +272,93 @@ function byRule(steps: readonly Step[]): Outcome {
       } else if (step.do === 'release') found.state = live ? 'RELEASED' : 'HELD'
       else {
         const done = settle(live ? found.parts : [], step.amount)
-        const before = purse([...heldWithout(step.id), ...(step.final || !live ? [] : done.parts)])
-        const current = done.settled.filter(
-          ({ credit, period }) => credit !== null || period === currentPeriod(before),
-        )
-        const over = step.amount - done.settled.reduce((sum, { amount }) => sum + amount, 0)
+        const rest = live && !step.final ? done.parts : []
+        const before = live ? purseFor(on, step.id, rest, on === 'F') : purseFor(on, null, [], on === 'F')
+        const over = step.amount - unitsOf(done.settled)
         const entities = entitiesOf(found.parts)
-        const counted = countInCaps(before.caps, entities, step.amount - over)
-        const burnt = { ...spent(before, current), caps: counted }
+        const burnt = spent(before, done.settled, entities)
         const most = step.ifOver === 'CAP' ? Math.min(over, roomOf(burnt, at, entities)) : over
         const taken = take(burnt, most, at, step.ifOver === 'RECORD' ? 'RECORD' : 'REFUSE', entities)
         answers.push(taken ? step.amount - over + most : 'rejected')
         if (!taken) continue
-        keep(taken.purse)
-        expect(merged([...current, ...taken.parts]).every(({ amount }) => amount > 0)).toBe(true)
-        for (const { credit, period, amount } of done.settled) {
-          if (credit !== null || period === currentPeriod(before)) continue
+        keep(on, taken.purse)
+        for (const { credit, period, amount, pool } of done.settled) {
+          const of = pool ? 'P' : on
           const start = Number(period?.split(' ')[1])
-          counters[start] = (counters[start] ?? 0) + amount
+          if (credit !== null || start === periodOf(of).start) continue
+          both[of].counters[start] = (both[of].counters[start] ?? 0) + amount
         }
         if (live) found.parts = done.parts
         if (step.final) found.state = 'SETTLED'
       }
     }
-    const after = purse()
-    for (const credit of after.credits)
-      expect(credit.used + (credit.voidedAt === null ? credit.reserved : 0)).toBeLessThanOrEqual(
-        credit.amount,
-      )
-    const { reserved } = consumptionFrom(after, at)
-    answers.push([remaining(after, at), reserved, sourcesOf(after, at).map(({ id }) => id)])
-    answers.push(after.caps.map(({ period, entity, used, reserved }) => [period, entity, used, reserved]))
+    for (const of of ['F', 'P'] as const) {
+      const after = purseFor(of, null, [])
+      for (const credit of after.credits)
+        expect(credit.used + (credit.voidedAt === null ? credit.reserved : 0)).toBeLessThanOrEqual(
+          credit.amount,
+        )
+      const { reserved } = consumptionFrom(after, at)
+      answers.push([remaining(after, at), reserved, sourcesOf(after, at).map(({ id }) => id)])
+      answers.push(after.caps.map(({ period, entity, used, reserved }) => [period, entity, used, reserved]))
+    }
   }
+  const all = (['F', 'P'] as const).map((of) => ({ of, ...both[of] }))
   return {
     answers,
-    credits: Object.fromEntries([...credits].map(([id, { used }]) => [id, used])),
-    counters: Object.fromEntries(Object.entries(counters).filter(([, used]) => used > 0)),
+    credits: Object.fromEntries(
+      all.flatMap(({ credits }) => [...credits].map(([id, { used }]) => [id, used])),
+    ),
+    counters: Object.fromEntries(
+      all.flatMap(({ of, counters }) =>
+        Object.entries(counters).flatMap(([start, used]) => (used > 0 ? [[`${of} ${start}`, used]] : [])),
+      ),
+    ),
   }
 }
-
-const usedIn = (purse: Purse): number =>
-  purse.used +
-  purse.credits.reduce(
-    (sum, { period, periodUsed, voidedAt }) =>
-      sum + (period === currentPeriod(purse) && voidedAt === null ? periodUsed : 0),
-    0,
-  )
 
 const METERED = {
   kind: 'metered',
   allowance: { budget: 0, overageEnabled: false, resetPeriod: 'DAY' },
   anchor: 0,
-  period: { start: 0, end: PERIOD },
+  period: { start: 0, end: PERIODS.F },
   byOverride: false,
 } as const
 
-/** One unit, with everything that ever happened to it. */
+/** One unit of a source, with everything that ever happened to it. */
 interface Unit {
+  /** the feature whose source it is */
+  of: FeatureId
   /** null: the plan */
   source: string | null
   /** of the plan, or in which it was taken from a credit */
   period: number
   state: 'used' | 'owed' | { reservation: string }
+  /** of the calls that F made on P: how many such units are one of F */
+  cost?: number
 }
 
 /** Naively: a list of units, sorted and counted anew for each of them. */
 function byReplay(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
   const units: Unit[] = []
-  const credits: (NewCredit & { voidedAt: number | null })[] = []
+  /** units of P that F used, in order; of the period of F in which it did */
+  const claims: { during: number; source: string | null; period: number; cost: number }[] = []
+  /** the same in units of F: periods in which it used one */
+  const drawn: number[] = []
+  const credits: (NewCredit & { of: FeatureId; voidedAt: number | null })[] = []
   const reservations = new Map<string, { expiresAt: number; open: boolean; entities: string[] }>()
   /** each as if all of history were read again */
-  const caps: { entity: string | null; period: CapPeriod; limit: number; since: number }[] = []
-  const recorded: { at: number; units: number; entities: string[] }[] = []
-  let plan: { budget: number | null; overage: boolean } = { budget: 0, overage: false }
+  const caps: { of: FeatureId; entity: string | null; period: CapPeriod; limit: number; since: number }[] = []
+  const recorded: { of: FeatureId; at: number; units: number; entities: string[] }[] = []
+  const plans: Record<FeatureId, { budget: number | null; overage: boolean }> = {
+    F: { budget: 0, overage: false },
+    P: { budget: 0, overage: false },
+  }
+  let cost: number | null = null
   for (const step of steps) {
-    const { at } = step
-    const now = startOf(at)
+    const { at, on } = step
+    const nowOf = (of: FeatureId) => startOf(of, at)
     const holds = (id: string) => {
       const found = reservations.get(id)
       return found?.open === true && at < found.expiresAt
@@ -299,16 +366,19 @@ function byReplay(steps: readonly Step[]): Outcome {
     const counts = ({ state }: Unit) => typeof state === 'string' || holds(state.reservation)
     const isLive = ({ voidedAt, effectiveAt, expiresAt }: (typeof credits)[number]) =>
       voidedAt === null && effectiveAt <= at && (expiresAt === null || at < expiresAt)
-    const planTaken = () => units.filter((u) => u.source === null && u.period === now && counts(u)).length
+    const planTaken = (of: FeatureId) =>
+      units.filter((u) => u.of === of && u.source === null && u.period === nowOf(of) && counts(u)).length
     const creditTaken = (id: string) => units.filter((u) => u.source === id && counts(u)).length
     /** All sources in the order of the rule, written out. */
-    const ordered = () => {
+    const ordered = (of: FeatureId) => {
       const all = [
-        { id: null as string | null, key: [50, now + PERIOD, 1, now, -1] },
-        ...credits.map((c, i) => ({
-          id: c.id as string | null,
-          key: [c.priority, c.expiresAt ?? 1e15, c.kind === 'PAID' ? 2 : 0, c.effectiveAt, i],
-        })),
+        { id: null as string | null, key: [50, nowOf(of) + PERIODS[of], 1, nowOf(of), -1] },
+        ...credits
+          .filter((c) => c.of === of)
+          .map((c, i) => ({
+            id: c.id as string | null,
+            key: [c.priority, c.expiresAt ?? 1e15, c.kind === 'PAID' ? 2 : 0, c.effectiveAt, i],
+          })),
       ]
       return all
         .sort((a, b) => {
@@ -317,10 +387,11 @@ function byReplay(steps: readonly Step[]): Outcome {
         })
         .map(({ id }) => id)
     }
-    const hasRoom = (id: string | null) => {
-      if (id === null) return plan.budget === null || planTaken() < plan.budget
+    const leftIn = (of: FeatureId, id: string | null): number => {
+      const { budget } = plans[of]
+      if (id === null) return budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - planTaken(of))
       const credit = credits.find((one) => one.id === id)
-      return credit !== undefined && isLive(credit) && creditTaken(id) < credit.amount
+      return credit && isLive(credit) ? Math.max(0, credit.amount - creditTaken(id)) : 0
     }
     const applies = (cap: { entity: string | null }, entities: string[]) =>
       cap.entity === null || entities.includes(cap.entity)
@@ -330,178 +401,302 @@ function byReplay(steps: readonly Step[]): Outcome {
       recorded
         .slice(cap.since)
         .filter(
-          (one) => applies(cap, one.entities) && windowOf(cap.period, one.at) === windowOf(cap.period, at),
+          (one) =>
+            one.of === cap.of &&
+            applies(cap, one.entities) &&
+            windowOf(cap.period, one.at) === windowOf(cap.period, at),
         )
         .reduce((used, one) => Math.max(0, used + one.units), 0)
+    /** F counts a unit of P as a part of one. */
     const reservedOf = (cap: (typeof caps)[number]) =>
-      units.filter(
-        ({ state }) =>
-          typeof state !== 'string' &&
-          holds(state.reservation) &&
-          applies(cap, reservations.get(state.reservation)?.entities ?? []),
-      ).length
-    const capRoom = (entities: string[]) =>
+      Math.round(
+        units
+          .filter(
+            ({ of, state, cost }) =>
+              typeof state !== 'string' &&
+              (of === cap.of || (cap.of === 'F' && cost !== undefined)) &&
+              holds(state.reservation) &&
+              applies(cap, reservations.get(state.reservation)?.entities ?? []),
+          )
+          .reduce((sum, { cost = 1 }) => sum + (cap.of === 'F' ? 1 / cost : 1), 0),
+      )
+    const capRoom = (of: FeatureId, entities: string[]) =>
       Math.min(
         Number.POSITIVE_INFINITY,
         ...caps
-          .filter((cap) => applies(cap, entities))
+          .filter((cap) => cap.of === of && applies(cap, entities))
           .map((cap) => Math.max(0, cap.limit - usedOf(cap) - reservedOf(cap))),
       )
+    const record = (of: FeatureId, amount: number, entities: string[]) =>
+      recorded.push({ of, at, units: amount, entities })
+    const leftInOwn = (of: FeatureId) => ordered(of).reduce((sum, id) => sum + leftIn(of, id), 0)
+    const poolRoom = (entities: string[]) => {
+      const own = plans.P.overage && !plans.F.overage ? Number.POSITIVE_INFINITY : leftInOwn('P')
+      return cost === null ? 0 : Math.floor(Math.min(own, capRoom('P', entities)) / cost)
+    }
     /** Takes units one by one; false: some are missing. */
     const takeUnits = (
+      of: FeatureId,
       amount: number,
       state: Unit['state'],
       beyond: boolean,
       entities: string[],
     ): boolean => {
-      if (!beyond && amount > capRoom(entities)) return false
-      const before = units.length
+      if (!beyond && amount > capRoom(of, entities)) return false
+      const before = [units.length, claims.length, drawn.length, recorded.length]
+      const takeOne = (from: FeatureId, more: Pick<Unit, 'cost'>): boolean => {
+        const source = ordered(from).find((id) => leftIn(from, id) > 0)
+        if (source === undefined && !plans[from].overage) return false
+        units.push({ of: from, source: source ?? null, period: nowOf(from), state, ...more })
+        return true
+      }
       for (let n = 0; n < amount; n++) {
-        const source = ordered().find(hasRoom)
-        if (source !== undefined) units.push({ source, period: now, state })
-        else if (plan.overage) units.push({ source: null, period: now, state })
-        else if (beyond) units.push({ source: null, period: now, state: 'owed' })
+        if (leftInOwn(of) > 0) takeOne(of, {})
+        else if (of === 'F' && cost !== null && poolRoom(entities) > 0) {
+          for (let k = 0; k < cost; k++) {
+            takeOne('P', { cost })
+            const { source = null, period = 0 } = units.at(-1) ?? {}
+            if (state === 'used') claims.push({ during: nowOf('F'), source, period, cost })
+          }
+          if (state === 'used') drawn.push(nowOf('F'))
+          if (state === 'used') record('P', cost, entities)
+        } else if (plans[of].overage) units.push({ of, source: null, period: nowOf(of), state })
+        else if (beyond) units.push({ of, source: null, period: nowOf(of), state: 'owed' })
         else {
-          units.length = before
+          for (const [i, list] of [units, claims, drawn, recorded].entries()) list.length = before[i] ?? 0
           return false
         }
       }
+      if (state === 'used' && amount !== 0) record(of, amount, entities)
       return true
     }
-    const usedNow = () =>
+    const usedNow = (of: FeatureId) =>
       units.filter(
         (u) =>
           typeof u.state === 'string' &&
-          u.period === now &&
+          u.of === of &&
+          u.period === nowOf(of) &&
           (u.source === null || credits.find(({ id }) => id === u.source)?.voidedAt === null),
       )
-    const returnUnits = (amount: number): boolean => {
-      if (amount > usedNow().length) return false
-      for (let n = 0; n < amount; n++) {
-        const own = usedNow()
-        const ofPlan = own.filter(({ source }) => source === null)
-        const source =
-          plan.budget !== null && ofPlan.length > plan.budget
-            ? null
-            : ordered()
-                .reverse()
-                .find((id) => own.some((unit) => unit.source === id))
-        const candidates = own.filter((unit) => unit.source === source)
-        const gone = candidates.find(({ state }) => state === 'used') ?? candidates[0]
-        units.splice(units.indexOf(gone as Unit), 1)
-        // What is owed never exceeds what is used beyond the budget.
-        const left = usedNow().filter((unit) => unit.source === null)
-        const beyond = plan.budget === null ? 0 : Math.max(0, left.length - plan.budget)
-        const owed = left.filter(({ state }) => state === 'owed')
-        for (const unit of owed.slice(beyond)) unit.state = 'used'
-      }
+    const drawnNow = () => drawn.filter((during) => during === nowOf('F')).length
+    const usedInAll = (of: FeatureId) => usedNow(of).length + (of === 'F' ? drawnNow() : 0)
+    const beyondBudget = (of: FeatureId) => {
+      const { budget } = plans[of]
+      const ofPlan = usedNow(of).filter(({ source }) => source === null)
+      return budget === null ? 0 : Math.max(0, ofPlan.length - budget)
+    }
+    const removeOne = (of: FeatureId, from: Unit[]) => {
+      const gone = from.find(({ state }) => state === 'used') ?? from[0]
+      units.splice(units.indexOf(gone as Unit), 1)
+      // What is owed never exceeds what is used beyond the budget.
+      const owed = usedNow(of).filter(({ state }) => state === 'owed')
+      for (const unit of owed.slice(beyondBudget(of))) unit.state = 'used'
+    }
+    const returnOwn = (of: FeatureId, isBeyond: boolean): boolean => {
+      const own = usedNow(of)
+      const source = isBeyond
+        ? null
+        : ordered(of)
+            .reverse()
+            .find((id) => own.some((unit) => unit.source === id))
+      if (source === undefined) return false
+      removeOne(
+        of,
+        own.filter((unit) => unit.source === source),
+      )
       return true
     }
-    const roomNow = (entities: string[]) => {
-      if (plan.overage || plan.budget === null) return capRoom(entities)
-      const before = units.length
-      let room = 0
-      while (room < capRoom(entities) && takeUnits(1, 'used', false, [])) room++
-      units.length = before
-      return room
+    /** Returns one unit of F to P: of the cost that was first used last. */
+    const returnDrawn = (): boolean => {
+      if (cost === null) return false
+      const own = claims.filter(({ during }) => during === nowOf('F'))
+      const costs = [...new Set(own.map((claim) => claim.cost))].reverse()
+      for (const each of costs) {
+        const before = units.map((unit) => ({ ...unit }))
+        const removed: (typeof claims)[number][] = []
+        for (let k = 0; k < each; k++) {
+          const usable = own.filter((claim) => {
+            if (claim.cost !== each || removed.includes(claim)) return false
+            if (claim.source === null) return claim.period === nowOf('P') && ofSource(null).length > 0
+            const isVoid = credits.find(({ id }) => id === claim.source)?.voidedAt !== null
+            return !isVoid && ofSource(claim.source).length > 0
+          })
+          const ofPlan = usable.filter(({ source }) => source === null)
+          const order = ordered('P').reverse()
+          const source =
+            ofPlan.length > 0 && beyondBudget('P') > 0
+              ? null
+              : order.find((id) => usable.some((claim) => claim.source === id))
+          // The one that was used last.
+          const claim = usable.findLast((one) => one.source === source)
+          if (!claim) break
+          removed.push(claim)
+          const held = ofSource(claim.source)
+          const current = held.filter(({ period }) => period === nowOf('P'))
+          removeOne('P', current.length > 0 ? current : held)
+        }
+        if (removed.length === each) {
+          for (const claim of removed) claims.splice(claims.indexOf(claim), 1)
+          drawn.splice(drawn.indexOf(nowOf('F')), 1)
+          return true
+        }
+        units.splice(0, units.length, ...before)
+      }
+      return false
+      function ofSource(id: string | null): Unit[] {
+        return units.filter(
+          (unit) =>
+            unit.of === 'P' &&
+            unit.source === id &&
+            typeof unit.state === 'string' &&
+            (id !== null || unit.period === nowOf('P')),
+        )
+      }
     }
-    /** Recorded usage, as caps see it. */
-    const record = (done: boolean, amount: number, entities: string[]) => {
-      if (done) recorded.push({ at, units: amount, entities })
-      answers.push(done)
+    const returnUnits = (of: FeatureId, amount: number, entities: string[]): boolean => {
+      if (amount > usedInAll(of)) return false
+      const before = [units, claims, drawn].map((list) => list.map((one) => structuredClone(one)))
+      let ofPool = 0
+      const beyond = beyondBudget(of)
+      for (let n = 0; n < amount; n++) {
+        if (n < beyond) returnOwn(of, true)
+        else if (of === 'F' && returnDrawn()) ofPool++
+        else if (!returnOwn(of, false)) {
+          for (const [i, list] of [units, claims, drawn].entries())
+            (list as unknown[]).splice(0, list.length, ...(before[i] ?? []))
+          return false
+        }
+      }
+      const claimed = (before[1] ?? []).length - claims.length
+      if (ofPool > 0) record('P', -claimed, entities)
+      record(of, -amount, entities)
+      return true
     }
-    if (step.do === 'plan') plan = step
+    const roomNow = (of: FeatureId, entities: string[]) => {
+      const own = plans[of].overage ? Number.POSITIVE_INFINITY : leftInOwn(of)
+      return Math.min(capRoom(of, entities), own + (of === 'F' ? poolRoom(entities) : 0))
+    }
+    if (step.do === 'plan') plans[on] = step
+    else if (step.do === 'cost') cost = step.cost
     else if (step.do === 'cap') {
       const { entity, period, limit } = step
-      const place = caps.findIndex((cap) => cap.entity === entity && cap.period === period)
+      const place = caps.findIndex((cap) => cap.of === on && cap.entity === entity && cap.period === period)
       const found = caps[place]
       if (limit === null) place >= 0 && caps.splice(place, 1)
       else if (found) found.limit = limit
-      else caps.push({ entity, period, limit, since: recorded.length })
+      else caps.push({ of: on, entity, period, limit, since: recorded.length })
     } else if (step.do === 'add') {
-      const credit = { ...step.credit, voidedAt: null }
+      const credit = { ...step.credit, of: on, voidedAt: null }
       credits.push(credit)
-      for (const unit of units.filter(({ state, period }) => state === 'owed' && period === now)) {
-        if (!hasRoom(credit.id)) break
+      for (const unit of units.filter((u) => u.of === on && u.state === 'owed' && u.period === nowOf(on))) {
+        if (leftIn(on, credit.id) === 0) break
         unit.source = credit.id
         unit.state = 'used'
       }
     } else if (step.do === 'void') {
       const credit = credits.find(({ id }) => id === step.id)
       if (credit && credit.voidedAt === null) credit.voidedAt = at
-    } else if (step.do === 'record')
-      record(
-        step.delta < 0 ? returnUnits(-step.delta) : takeUnits(step.delta, 'used', false, step.entities),
-        step.delta,
-        step.entities,
+    } else if (step.do === 'record') {
+      const { delta, entities } = step
+      answers.push(
+        delta < 0 ? returnUnits(on, -delta, entities) : takeUnits(on, delta, 'used', false, entities),
       )
-    else if (step.do === 'set') {
-      const change = step.to - usedNow().length
-      record(change < 0 ? returnUnits(-change) : takeUnits(change, 'used', true, []), change, [])
+    } else if (step.do === 'set') {
+      const change = step.to - usedInAll(on)
+      answers.push(change < 0 ? returnUnits(on, -change, []) : takeUnits(on, change, 'used', true, []))
     } else if (step.do === 'reserve') {
       if (reservations.has(step.id)) continue
       const { entities } = step
-      const granted = Math.min(step.amount, roomNow(entities))
+      const granted = Math.min(step.amount, roomNow(on, entities))
       reservations.set(step.id, { expiresAt: step.expiresAt, open: true, entities })
       if (granted < step.atLeast) reservations.delete(step.id)
-      else takeUnits(granted, { reservation: step.id }, false, entities)
+      else takeUnits(on, granted, { reservation: step.id }, false, entities)
       answers.push(granted < step.atLeast ? 0 : granted)
     } else {
       const found = reservations.get(step.id)
       if (!found?.open) continue
       const live = at < found.expiresAt
       if (step.do === 'extend')
-        answers.push(live && takeUnits(step.amount, { reservation: step.id }, false, found.entities))
+        answers.push(live && takeUnits(on, step.amount, { reservation: step.id }, false, found.entities))
       else if (step.do === 'release') {
         if (live) found.open = false
       } else {
+        const { entities } = found
         const own = units.filter(({ state }) => typeof state !== 'string' && state.reservation === step.id)
-        // In the order in which the sources first gave.
+        // In the order in which the sources first gave, a pool's last.
         const first = (unit: Unit) =>
-          own.findIndex((o) => o.source === unit.source && (o.source !== null || o.period === unit.period))
-        const settling = live ? [...own].sort((a, b) => first(a) - first(b)).slice(0, step.amount) : []
-        const before = units.map((unit) => ({ ...unit }))
+          own.findIndex(
+            (o) =>
+              o.of === unit.of &&
+              o.cost === unit.cost &&
+              o.source === unit.source &&
+              (o.source !== null || o.period === unit.period),
+          )
+        const firstAt = (cost: number | undefined) => own.findIndex((unit) => unit.cost === cost)
+        const isDrawn = (unit: Unit) => (unit.of === 'P' && on === 'F' ? 1 : 0)
+        const inOrder = [...own].sort(
+          (a, b) => isDrawn(a) - isDrawn(b) || firstAt(a.cost) - firstAt(b.cost) || first(a) - first(b),
+        )
+        const before = [units, claims, drawn, recorded].map((list) => list.map((one) => structuredClone(one)))
         const wasOpen = found.open
-        for (const unit of settling) {
-          unit.state = 'used'
-          if (unit.source !== null) unit.period = now
+        let settled = 0
+        for (let open = live ? [...inOrder] : []; settled < step.amount && open.length > 0; settled++) {
+          const each = open[0]?.cost ?? 1
+          for (const unit of open.slice(0, each)) {
+            unit.state = 'used'
+            if (unit.source !== null) unit.period = nowOf(unit.of)
+            const { source, period, cost } = unit
+            if (cost !== undefined) claims.push({ during: nowOf('F'), source, period, cost })
+          }
+          if (open[0]?.cost !== undefined) {
+            drawn.push(nowOf('F'))
+            record('P', each, entities)
+          }
+          open = open.slice(each)
         }
         if (step.final) found.open = false
-        const { entities } = found
-        recorded.push({ at, units: settling.length, entities })
-        const over = step.amount - settling.length
-        const most = step.ifOver === 'CAP' ? Math.min(over, roomNow(entities)) : over
-        if (takeUnits(most, 'used', step.ifOver === 'RECORD', entities)) {
-          answers.push(settling.length + most)
-          recorded.push({ at, units: most, entities })
-        } else {
-          recorded.pop()
-          units.splice(0, units.length, ...before)
+        if (settled > 0) record(on, settled, entities)
+        const over = step.amount - settled
+        const most = step.ifOver === 'CAP' ? Math.min(over, roomNow(on, entities)) : over
+        if (takeUnits(on, most, 'used', step.ifOver === 'RECORD', entities)) answers.push(settled + most)
+        else {
+          for (const [i, list] of [units, claims, drawn, recorded].entries())
+            (list as unknown[]).splice(0, list.length, ...(before[i] ?? []))
           found.open = wasOpen
           answers.push('rejected')
           continue
         }
       }
     }
-    const left = () => {
-      if (plan.budget === null) return capRoom([]) < Number.POSITIVE_INFINITY ? capRoom([]) : null
-      const ofPlan = Math.max(0, plan.budget - planTaken())
-      const ofCredits = credits.filter(isLive).map(({ id, amount }) => Math.max(0, amount - creditTaken(id)))
-      return Math.min(
-        ofCredits.reduce((sum, one) => sum + one, ofPlan),
-        capRoom([]),
+    for (const of of ['F', 'P'] as const) {
+      const inPool =
+        of === 'F' && cost !== null ? Math.floor(Math.min(leftInOwn('P'), capRoom('P', [])) / cost) : 0
+      const left = Math.min(leftInOwn(of) + inPool, capRoom(of, []))
+      const reserved = units
+        .filter(
+          (u) =>
+            typeof u.state !== 'string' &&
+            holds(u.state.reservation) &&
+            (of === 'F' && u.of === 'P'
+              ? u.cost !== undefined
+              : u.of === of && (u.source !== null || u.period === nowOf(of))),
+        )
+        .reduce((sum, u) => sum + (of === 'F' && u.cost ? 1 / u.cost : 1), 0)
+      const sources = [of, ...(of === 'F' && cost !== null ? (['P'] as const) : [])].flatMap((one) =>
+        ordered(one).filter((id) => leftIn(one, id) > 0),
+      )
+      answers.push([Number.isFinite(left) ? left : null, Math.round(reserved), sources])
+      answers.push(
+        caps
+          .filter((cap) => cap.of === of)
+          .map((cap) => [cap.period, cap.entity, usedOf(cap), reservedOf(cap)]),
       )
     }
-    const reserved = units.filter(
-      (u) =>
-        typeof u.state !== 'string' && holds(u.state.reservation) && (u.source !== null || u.period === now),
-    ).length
-    answers.push([left(), reserved, ordered().filter(hasRoom)])
-    answers.push(caps.map((cap) => [cap.period, cap.entity, usedOf(cap), reservedOf(cap)]))
   }
   const used = units.filter(({ state }) => typeof state === 'string')
-  const counters: Record<number, number> = {}
-  for (const { source, period } of used) if (source === null) counters[period] = (counters[period] ?? 0) + 1
+  const counters: Record<string, number> = {}
+  for (const { of, source, period } of used)
+    if (source === null) counters[`${of} ${period}`] = (counters[`${of} ${period}`] ?? 0) + 1
   return {
     answers,
     credits: Object.fromEntries(
@@ -536,8 +731,9 @@ describe('spending', () => {
   })
   const purse = (budget: number | null, credits: HeldCredit[], more: Partial<Purse> = {}): Purse => ({
     allowance: { budget, overageEnabled: false, resetPeriod: 'DAY' },
-    period: { start: 0, end: PERIOD },
-    ...{ used: 0, owed: 0, planReserved: 0, credits, caps: [], ...more },
+    period: { start: 0, end: PERIODS.F },
+    ...{ used: 0, owed: 0, planReserved: 0, drawnReserved: 0, credits, caps: [], pool: null },
+    ...{ drawn: { units: 0, parts: [] }, ...more },
   })
   const amounts = (parts: readonly Part[] | undefined) => parts?.map(({ credit, amount }) => [credit, amount])
 

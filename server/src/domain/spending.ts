@@ -1,8 +1,23 @@
 import type { Allowance } from './allowance.ts'
 import { type CountedCap, capApplies, capAt, capLeft, countInCaps, type HeldCap, tightestCap } from './cap.ts'
 import { type Credit, creditState, DEFAULT_PRIORITY } from './credit.ts'
-import { MAX_COUNT } from './limits.ts'
+import { MAX_COUNT, MAX_DRAWN_PARTS } from './limits.ts'
 import { FOREVER, type Period, type ResetPeriod } from './period.ts'
+import {
+  addPart,
+  byDraw,
+  type Draw,
+  type DrawnPart,
+  type HeldPart,
+  heldOf,
+  leftOf,
+  merged,
+  type Part,
+  partsOn,
+  sum,
+  type TakenPart,
+  unitsOf,
+} from './split.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
 /**
@@ -10,6 +25,8 @@ import type { UserEntitlement } from './user-entitlement.ts'
  *
  * A source pays for usage: PLAN, the counter of the current period, and credits. Only PLAN goes into overage. Units that
  * live reservations hold of a source are not available to others. A cap refuses usage and pays for none of it (cap.ts).
+ * A pool is a feature whose sources pay too, after the feature's own and before its overage, at a cost for each unit. What
+ * is drawn on a pool is usage of the pool, and counts in its caps.
  *
  * Invariants (spending.test.ts):
  * - a decision is made as a whole or not at all, and its parts add up to its amount;
@@ -18,6 +35,7 @@ import type { UserEntitlement } from './user-entitlement.ts'
  * - what a check grants, a record takes from the same sources, in the same order;
  * - the order does not depend on the order of arrival: lower priority first, then earlier expiry, then PROMOTIONAL,
  *   PLAN, PAID, then earlier start, then earlier creation;
+ * - a pool pays for whole units, each perhaps from several of its sources;
  * - reverting a call restores the sources.
  */
 export interface Purse {
@@ -30,8 +48,30 @@ export interface Purse {
   credits: readonly HeldCredit[]
   /** what live reservations hold of the current period */
   planReserved: number
+  /** units that live reservations of the feature hold of pools */
+  drawnReserved: number
   caps: readonly HeldCap[]
+  /** null: none, or the user can use nothing of it */
+  pool: Pool | null
+  /** what pools paid for in this period */
+  drawn: Drawn
 }
+
+export interface Pool extends Draw {
+  /** false: a reservation holds units of it, but no more can be drawn */
+  open: boolean
+  /** its sources; the pool of a pool is null */
+  purse: Purse
+}
+
+interface Drawn {
+  /** of the feature */
+  units: number
+  /** the sources of pools that were last drawn on; older ones are dropped */
+  parts: readonly DrawnPart[]
+}
+
+const NOTHING_DRAWN: Drawn = { units: 0, parts: [] }
 
 /** A credit with what live reservations hold of it. */
 export interface HeldCredit extends Omit<Credit, 'featureId' | 'reason'> {
@@ -43,40 +83,36 @@ export interface HeldCredit extends Omit<Credit, 'featureId' | 'reason'> {
   reserved: number
 }
 
-/** Units of a source; null: the plan. */
-export interface Part {
-  credit: string | null
-  amount: number
-}
-
-/** Units that a reservation holds. Those of the plan belong to the period in which they were reserved. */
-export interface HeldPart extends Part {
-  period: string | null
-  settled: number
-  /** absent: none. Their caps count the units once they are settled. */
-  entities?: readonly string[]
-}
-
 export interface Source {
   kind: 'PLAN' | 'CREDIT'
   /** null: the plan */
   id: string | null
-  /** null: unlimited */
+  /** in units of its feature; null: unlimited */
   left: number | null
   expiresAt: number | null
+  /** absent: a source of the feature itself */
+  pool?: Draw
 }
 
 /** What is stored about a user's spending on a feature. */
 export interface Spending {
   owed: { amount: number; period: string } | null
+  drawn: (Drawn & { period: string }) | null
   /** those that can be used, and the newest of those that have ended */
   credits: readonly Omit<HeldCredit, 'reserved'>[]
-  /** of live reservations */
+  /** of live reservations of the feature, and of its sources by those of other features */
   held: readonly HeldPart[]
   caps: readonly CountedCap[]
 }
 
-export const NO_SPENDING: Spending = { owed: null, credits: [], held: [], caps: [] }
+export const NO_SPENDING: Spending = { owed: null, drawn: null, credits: [], held: [], caps: [] }
+
+/** What live reservations hold of a feature: its own, and those that draw on it. */
+export const heldParts = (
+  featureId: string,
+  own: readonly HeldPart[],
+  others: readonly HeldPart[],
+): HeldPart[] => [...own, ...partsOn(featureId, others)]
 
 /** Credits without a plan: usage that they do not pay for is counted here. */
 export const WITHOUT_PLAN: Pick<Purse, 'allowance' | 'period'> = {
@@ -89,16 +125,17 @@ const periodKey = (resetPeriod: ResetPeriod, start: number): string => `${resetP
 export const currentPeriod = ({ allowance, period }: Pick<Purse, 'allowance' | 'period'>): string =>
   periodKey(allowance.resetPeriod, period.start)
 
-/** The part of an entitlement that a purse starts from; null: nothing can be used. */
+/** The part of an entitlement that a purse starts from; null: nothing can be used. `hasPool`: something of a pool can be. */
 export function spendable(
   entitlement: UserEntitlement,
   { credits, held }: Spending,
   now: number,
+  hasPool = false,
 ): Pick<Purse, 'allowance' | 'period'> | null {
   if (entitlement.kind === 'metered') return entitlement
   if (entitlement.kind === 'binary') return null
   if (entitlement.code !== 'NO_SUBSCRIPTION' && entitlement.code !== 'NOT_IN_PACKAGE') return null
-  if (held.length === 0 && !credits.some((credit) => isOpen(credit, now))) return null
+  if (!hasPool && held.length === 0 && !credits.some((credit) => isOpen(credit, now))) return null
   return WITHOUT_PLAN
 }
 
@@ -106,14 +143,15 @@ export function spendable(
 export function purseOf(
   { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
   used: number,
-  { owed, credits, held, caps }: Spending,
+  { owed, drawn, credits, held, caps }: Spending,
   now: number,
+  pool: Pool | null = null,
 ): Purse {
   const current = currentPeriod({ allowance, period })
   const reserved = new Map<string | null, number>()
   for (const part of held) {
-    if (part.credit === null && part.period !== current) continue
-    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + part.amount - part.settled)
+    if (part.pool || (part.credit === null && part.period !== current)) continue
+    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + leftOf(part))
   }
   return {
     allowance,
@@ -122,9 +160,12 @@ export function purseOf(
     owed: owed?.period === current ? owed.amount : 0,
     credits: credits.map((credit) => ({ ...credit, reserved: reserved.get(credit.id) ?? 0 })),
     planReserved: reserved.get(null) ?? 0,
+    drawnReserved: heldOf(held.filter((part) => part.pool)),
     caps: caps.map((cap) =>
       capAt(cap, heldOf(held.filter(({ entities = [] }) => capApplies(cap, entities))), now),
     ),
+    pool,
+    drawn: drawn?.period === current ? { units: drawn.units, parts: drawn.parts } : NOTHING_DRAWN,
   }
 }
 
@@ -140,31 +181,55 @@ interface Candidate {
 
 /** The sources that pay now, in the order in which they are used. */
 export function sourcesOf(purse: Purse, now: number): Source[] {
-  return candidates(purse, (credit) => isLive(credit, now))
+  const own = candidates(purse, (credit) => isLive(credit, now))
     .filter(({ left }) => left > 0)
-    .map(({ credit, left, expiresAt }) => ({
-      kind: credit ? 'CREDIT' : 'PLAN',
-      id: credit?.id ?? null,
-      left: finite(left),
-      expiresAt: finite(expiresAt),
-    }))
+    .map(
+      ({ credit, left, expiresAt }): Source => ({
+        kind: credit ? 'CREDIT' : 'PLAN',
+        id: credit?.id ?? null,
+        left: finite(left),
+        expiresAt: finite(expiresAt),
+      }),
+    )
+  if (!purse.pool?.open) return own
+  const { featureId, cost } = purse.pool
+  return [
+    ...own,
+    ...sourcesOf(purse.pool.purse, now).map((source) => ({ ...source, pool: { featureId, cost } })),
+  ]
 }
 
-/** Units left in all sources; null: unlimited. */
-export function leftInSources(purse: Purse, now: number): number | null {
-  const credits = sum(purse.credits.filter((credit) => isLive(credit, now)).map(creditLeft))
-  return finite(planLeft(purse) + credits)
+/** Units left in all sources; null: unlimited. The caps of a pool limit what is left in it. */
+export function leftInSources(purse: Purse, now: number, entities: readonly string[] = []): number | null {
+  const { pool } = purse
+  const drawable = pool?.open ? inUnits(remaining(pool.purse, now, entities), pool) : 0
+  return finite(leftInOwn(purse, now) + drawable)
 }
+
+const leftInOwn = (purse: Purse, now: number): number =>
+  planLeft(purse) + sum(purse.credits.filter((credit) => isLive(credit, now)).map(creditLeft))
 
 /** Units that can be used without overage; null: unlimited. */
 export const remaining = (purse: Purse, now: number, entities: readonly string[] = []): number | null =>
-  finite(Math.min(leftInSources(purse, now) ?? Number.POSITIVE_INFINITY, leftInCaps(purse, entities)))
+  finite(Math.min(infinite(leftInSources(purse, now, entities)), leftInCaps(purse, entities)))
 
 /** Units that can be used now; Infinity: any number. */
 export const roomOf = (purse: Purse, now: number, entities: readonly string[] = []): number =>
   purse.allowance.overageEnabled
     ? leftInCaps(purse, entities)
-    : (remaining(purse, now, entities) ?? Number.POSITIVE_INFINITY)
+    : Math.min(leftInOwn(purse, now) + roomInPool(purse, now, entities), leftInCaps(purse, entities))
+
+/** Units that a pool can pay for now. Its overage is used only if the feature itself has none. */
+function roomInPool({ pool, allowance }: Purse, now: number, entities: readonly string[]): number {
+  if (!pool?.open) return 0
+  const { purse } = pool
+  return inUnits(
+    allowance.overageEnabled ? remaining(purse, now, entities) : roomOf(purse, now, entities),
+    pool,
+  )
+}
+
+const inUnits = (ofPool: number | null, { cost }: Draw): number => Math.floor(infinite(ofPool) / cost)
 
 /** Infinity: no cap applies. */
 function leftInCaps({ caps }: Purse, entities: readonly string[]): number {
@@ -179,7 +244,7 @@ export interface Taken {
 
 /**
  * Takes units from the sources in order. REFUSE: null if they, or the caps that apply, have too few. RECORD: the plan's counter takes the rest,
- * which is owed. Null as well if that counter would overflow.
+ * which is owed. Null as well if a counter would overflow.
  */
 export function take(
   purse: Purse,
@@ -196,43 +261,107 @@ export function take(
     if (part > 0) parts.push({ credit: credit?.id ?? null, amount: part })
     missing -= part
   }
+  const drawn = draw(purse, Math.min(missing, roomInPool(purse, now, entities)), now, entities)
+  if (!drawn) return null
+  parts.push(...drawn)
+  missing -= unitsOf(drawn)
   const { overageEnabled } = purse.allowance
   if (missing > 0 && !overageEnabled && beyond === 'REFUSE') return null
   if (missing > 0) addPart(parts, { credit: null, amount: missing })
   const owed = overageEnabled ? 0 : missing
-  const caps = countInCaps(purse.caps, entities, amount)
-  const after = spent({ ...purse, owed: purse.owed + owed, caps }, parts)
+  const after = spent({ ...purse, owed: purse.owed + owed }, parts, entities)
   return after.used > MAX_COUNT ? null : { purse: after, parts }
 }
 
+/** Parts of a pool that pay for so many units; null: its counter would overflow. */
+function draw({ pool }: Purse, units: number, now: number, entities: readonly string[]): Part[] | null {
+  if (!pool || units === 0) return []
+  const { featureId, cost } = pool
+  const taken = take(pool.purse, units * cost, now, 'REFUSE', entities)
+  return taken?.parts.map((part) => ({ ...part, pool: { featureId, cost } })) ?? null
+}
+
 /**
- * Returns units that were used in this period, in reverse order: first what was used beyond the budget, then the sources.
- * Null: fewer were used.
+ * Returns units that were used in this period, in reverse order: first what was used beyond the budget, then what a pool
+ * paid, then the sources. Null: fewer were used, or what a pool paid cannot be returned to it any more.
  */
 export function giveBack(purse: Purse, amount: number, entities: readonly string[] = []): Taken | null {
   if (amount > usedInPeriod(purse)) return null
-  const { budget } = purse.allowance
-  const within = budget === null ? purse.used : Math.min(purse.used, budget)
   const parts: Part[] = []
-  let missing = amount
-  const giving = (credit: string | null, most: number) => {
-    const part = Math.min(most, missing)
-    if (part > 0) addPart(parts, { credit, amount: -part })
-    missing -= part
-  }
-  giving(null, purse.used - within)
-  for (const { credit } of candidates(purse, ({ voidedAt }) => voidedAt === null).reverse())
-    giving(credit?.id ?? null, credit ? takenInPeriod(purse, credit) : within)
-  const after = spent({ ...purse, caps: countInCaps(purse.caps, entities, -amount) }, parts)
-  const beyond = budget === null ? 0 : Math.max(0, after.used - budget)
-  return { purse: { ...after, owed: Math.min(purse.owed, beyond) }, parts }
+  const beyond = Math.min(amount, beyondBudget(purse))
+  if (beyond > 0) addPart(parts, { credit: null, amount: -beyond })
+  const drawn = undrawn(purse, amount - beyond)
+  parts.push(...drawn)
+  const missing = amount - beyond + unitsOf(drawn)
+  const within = purse.used - beyondBudget(purse)
+  const returned = refilled(purse, missing, (credit) => (credit ? takenInPeriod(purse, credit) : within))
+  for (const part of returned) addPart(parts, part)
+  if (unitsOf(parts) !== -amount) return null
+  const after = spent(purse, parts, entities)
+  const own = drawn.length < parts.length ? withinDebt(after) : after
+  const { pool } = own
+  if (!pool || drawn.length === 0) return { purse: own, parts }
+  return { purse: { ...own, pool: { ...pool, purse: withinDebt(pool.purse) } }, parts }
 }
 
-/** Uses units that were reserved: their sources pay, whether or not they are live. */
-export const spent = (purse: Purse, parts: readonly Part[]): Purse => {
-  const taken = new Map(parts.map(({ credit, amount }) => [credit, amount]))
+/** What is owed never exceeds what is used beyond the budget. */
+const withinDebt = (purse: Purse): Purse => ({ ...purse, owed: Math.min(purse.owed, beyondBudget(purse)) })
+
+const beyondBudget = ({ allowance: { budget }, used }: Purse): number =>
+  budget === null ? 0 : Math.max(0, used - budget)
+
+/** Returns up to so many units to the sources, each at most `most`, in reverse order. */
+function refilled(purse: Purse, amount: number, most: (credit: HeldCredit | null) => number): Part[] {
+  const parts: Part[] = []
+  let missing = amount
+  for (const { credit } of candidates(purse, ({ voidedAt }) => voidedAt === null).reverse()) {
+    const part = Math.min(most(credit), missing)
+    if (part > 0) parts.push({ credit: credit?.id ?? null, amount: -part })
+    missing -= part
+  }
+  return parts
+}
+
+/** Returns up to so many units to the pool: those drawn last first, and of them first what the pool used beyond its budget. */
+function undrawn({ pool, drawn }: Purse, units: number): Part[] {
+  if (!pool || units === 0) return []
+  const { featureId } = pool
+  const current = currentPeriod(pool.purse)
+  const all: Part[] = []
+  let [purse, missing] = [pool.purse, units]
+  for (const { cost, parts } of byDraw(drawn.parts).reverse()) {
+    const own = parts.filter((part) => part.pool.featureId === featureId)
+    const left = new Map<string | null, number>()
+    for (const { credit, period, amount } of own)
+      if (credit !== null || period === current) left.set(credit, (left.get(credit) ?? 0) + amount)
+    const most = (credit: HeldCredit | null) =>
+      Math.min(left.get(credit?.id ?? null) ?? 0, credit ? credit.used : purse.used)
+    const whole = Math.floor(
+      -sum(refilled(purse, Number.POSITIVE_INFINITY, most).map((p) => p.amount)) / cost,
+    )
+    const returning = Math.min(missing, whole)
+    const beyond = Math.min(returning * cost, most(null), beyondBudget(purse))
+    const returned: Part[] = beyond > 0 ? [{ credit: null, amount: -beyond }] : []
+    for (const part of refilled(purse, returning * cost - beyond, (credit) =>
+      credit ? most(credit) : most(null) - beyond,
+    ))
+      addPart(returned, part)
+    purse = spent(purse, returned)
+    all.push(...returned.map((part) => ({ ...part, pool: { featureId, cost } })))
+    missing -= returning
+  }
+  return all
+}
+
+/** Uses units that were reserved, or returns units: of their sources, whether or not they are live. */
+export function spent(purse: Purse, parts: readonly TakenPart[], entities: readonly string[] = []): Purse {
   const current = currentPeriod(purse)
-  return {
+  const taken = new Map<string | null, number>()
+  for (const { credit, amount, period, pool } of parts) {
+    if (pool || (credit === null && (period ?? current) !== current)) continue
+    taken.set(credit, (taken.get(credit) ?? 0) + amount)
+  }
+  const after = {
     ...purse,
     used: purse.used + (taken.get(null) ?? 0),
     credits: purse.credits.map((credit) => {
@@ -242,19 +371,39 @@ export const spent = (purse: Purse, parts: readonly Part[]): Purse => {
         ...credit,
         used: credit.used + amount,
         period: current,
-        periodUsed: takenInPeriod(purse, credit) + amount,
+        periodUsed: Math.max(0, takenInPeriod(purse, credit) + amount),
       }
     }),
+    caps: countInCaps(purse.caps, entities, unitsOf(parts)),
+  }
+  const drawn = parts.flatMap(({ pool, ...part }) => (pool ? [{ ...part, pool }] : []))
+  return drawn.length > 0 ? withDrawn(after, drawn, entities) : after
+}
+
+function withDrawn(
+  purse: Purse,
+  parts: readonly (TakenPart & { pool: Draw })[],
+  entities: readonly string[],
+): Purse {
+  const { pool, drawn } = purse
+  if (!pool || parts.some((part) => part.pool.featureId !== pool.featureId))
+    throw new Error('a pool that pays was not read')
+  const current = currentPeriod(pool.purse)
+  const placed = parts.map((part) => ({
+    ...part,
+    period: part.credit === null ? (part.period ?? current) : null,
+  }))
+  const all = merged<DrawnPart>([...drawn.parts, ...placed]).filter(({ amount }) => amount > 0)
+  return {
+    ...purse,
+    pool: { ...pool, purse: spent(pool.purse, partsOn(pool.featureId, parts), entities) },
+    drawn: { units: drawn.units + unitsOf(parts), parts: all.slice(-MAX_DRAWN_PARTS) },
   }
 }
 
 /** Used in this period, whoever paid. */
 export const usedInPeriod = (purse: Purse): number =>
-  purse.used + sum(purse.credits.map((credit) => takenInPeriod(purse, credit)))
-
-/** What reserved parts hold together. */
-export const heldOf = (parts: readonly HeldPart[]): number =>
-  sum(parts.map(({ amount, settled }) => amount - settled))
+  purse.used + sum(purse.credits.map((credit) => takenInPeriod(purse, credit))) + purse.drawn.units
 
 const takenInPeriod = (purse: Purse, { period, periodUsed, voidedAt }: HeldCredit): number =>
   period === currentPeriod(purse) && voidedAt === null ? periodUsed : 0
@@ -307,18 +456,5 @@ function candidates(purse: Purse, isCandidate: (credit: HeldCredit) => boolean):
 /** Infinity - Infinity is not a number. */
 const compare = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** One part per source. */
-export function merged(parts: readonly Part[]): Part[] {
-  const all: Part[] = []
-  for (const part of parts) addPart(all, part)
-  return all
-}
-
-function addPart(parts: Part[], { credit, amount }: Part): void {
-  const same = parts.find((part) => part.credit === credit)
-  if (same) same.amount += amount
-  else parts.push({ credit, amount })
-}
-
-export const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
 const finite = (number: number): number | null => (Number.isFinite(number) ? number : null)
+const infinite = (number: number | null): number => number ?? Number.POSITIVE_INFINITY

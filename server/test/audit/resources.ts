@@ -53,12 +53,15 @@ const OBJECTS: [letter: string, type: string, fields: string][] = [
   ['R', 'GeneratedUserToken', 'token: String'],
 ]
 
-/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key, the entities and the thresholds are additions to the spec. */
+/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key, the entities, the thresholds and the costs are additions to the spec. */
 const INPUTS: [type: string, fields: string][] = [
   ['CreateUserInput', 'id: String, billingId: String, name: String, email: String, metadata: JSON'],
   ['UpdateUserInput', 'id: String, name: String, metadata: JSON'],
-  ['CreateFeatureInput', `id: String, name: String, type: FeatureType, ${LABELS}, thresholds: List`],
-  ['UpdateFeatureInput', `name: String, ${LABELS}, thresholds: List`],
+  [
+    'CreateFeatureInput',
+    `id: String, name: String, type: FeatureType, ${LABELS}, thresholds: List, costs: List`,
+  ],
+  ['UpdateFeatureInput', `name: String, ${LABELS}, thresholds: List, costs: List`],
   ['CreatePackageInput', 'id: String, name: String, isAddon: Boolean, metadata: JSON, features: List'],
   ['Entitlement', 'limit: Whole, resetPeriod: ResetPeriod, overageEnabled: Boolean'],
   ['UpdatePackageInput', 'metadata: JSON'],

@@ -117,5 +117,6 @@ const USAGE_STATE: UsageState = {
   counted: true,
   spending: null,
   purse: null,
+  pool: null,
   basis: { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: 1 },
 }

@@ -35,8 +35,8 @@ export const creditMutations = {
       effect: ({ user }) => `credits(userId: "${user}") { used }`,
       once: { credits: [{ used: 30 }] },
     },
-    statements: 17,
-    keyed: [22, 5],
+    statements: 16,
+    keyed: [21, 5],
   },
   voidCredit: {
     after: ['addCredit'],
@@ -75,8 +75,8 @@ export const creditMutations = {
       effect: ({ user }) => `caps(userId: "${user}") { entity limit }`,
       once: { caps: [{ entity: 'team:7', limit: 41 }] },
     },
-    statements: 15,
-    keyed: [20, 5],
+    statements: 14,
+    keyed: [19, 5],
   },
   removeCap: {
     after: ['setCap'],
@@ -109,8 +109,8 @@ export const creditMutations = {
       effect: ({ user }) => figures(user),
       once: once(5, 8),
     },
-    statements: 16,
-    keyed: [21, 5],
+    statements: 15,
+    keyed: [20, 5],
   },
   extendReservation: {
     after: ['reserveUsage'],

@@ -76,6 +76,7 @@ const ROWS: Row[] = [
       unitLabelPlural: null,
       metadata: {},
       thresholds: [80, 100],
+      costs: [],
       packages: [],
       archived: false,
     },

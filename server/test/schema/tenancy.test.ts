@@ -308,8 +308,10 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
   usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),
   addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
-  setSpends: (db, app) => spenders.setSpends(db, app, 'calls'),
-  lockSpender: (db, app) => spenders.lockSpender(db, app, UID, 'calls'),
+  setSpends: (db, app) => features.setSpends(db, app, ['calls']),
+  flagPools: (db, app) =>
+    features.flagPools(db, app, [{ ...FEATURE, id: 'calls', costs: [{ featureId: 'calls', cost: 2 }] }]),
+  lockSpender: (db, app) => spenders.lockSpender(db, app, UID, ['calls']),
   endSpending: (db, app) => spenders.endSpending(db, app, UID),
   findCredit: (db, app) => credits.findCredit(db, app, 'credit'),
   findPurchase: (db, app) => credits.findPurchase(db, app, 'credit'),
@@ -535,7 +537,7 @@ const ONLY_INSERT = [
   'noteBillingIds',
   'addToHistory',
   ...['emit', 'emitUsage', 'insertFanout', 'planEntitlements'],
-  ...['enrolSpender', 'insertCredit', 'insertReservation', 'storeCap'],
+  ...['enrol', 'enrolSpender', 'insertCredit', 'insertReservation', 'storeCap'],
   ...[
     'claimKey',
     'insertApiKey',

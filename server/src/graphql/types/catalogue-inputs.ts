@@ -8,11 +8,21 @@ interface Parts<Context extends object> {
 }
 
 /** Inputs for features and packages, of both APIs. */
+const COSTS =
+  'Makes the feature a pool: when a listed feature has no units left, units of this one pay for it. A feature draws on at most one pool.'
+
 export function defineCatalogueInputs<Context extends object>(
   builder: Builder<Context>,
   { featureType, entitlement }: Parts<Context>,
   packageFeatureName: string,
 ) {
+  const cost = builder.inputType('CostInput', {
+    description: 'What one unit of a feature costs in units of a pool.',
+    fields: (t) => ({
+      featureId: t.string({ required: true, description: 'Consumable feature that draws on the pool.' }),
+      cost: t.field({ type: 'SafeInt', required: true, description: 'Units of the pool; at least 1.' }),
+    }),
+  })
   const packageFeature = builder.inputType(packageFeatureName, {
     fields: (t) => ({ id: t.string({ required: true }), entitlement: t.field({ type: entitlement }) }),
   })
@@ -30,6 +40,7 @@ export function defineCatalogueInputs<Context extends object>(
           description:
             'Percentages of the budget at which the event `usage.threshold_reached` is published. Null: 80 and 100.',
         }),
+        costs: t.field({ type: [cost], description: COSTS }),
       }),
     }),
     updateFeature: builder.inputType('UpdateFeatureInput', {
@@ -42,6 +53,7 @@ export function defineCatalogueInputs<Context extends object>(
           description:
             'Percentages of the budget at which the event `usage.threshold_reached` is published. Null: 80 and 100.',
         }),
+        costs: t.field({ type: [cost], description: COSTS }),
       }),
     }),
     createPackage: builder.inputType('CreatePackageInput', {

@@ -1,5 +1,5 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
-import { FEATURE_TYPES } from '../../domain/feature.ts'
+import { type Cost, FEATURE_TYPES } from '../../domain/feature.ts'
 import { PACKAGE_STATUSES, type Package, type PackageFeature } from '../../domain/package.ts'
 import { displayAmount, type Price } from '../../domain/price.ts'
 import { DEFAULT_THRESHOLDS } from '../../domain/usage-thresholds.ts'
@@ -59,6 +59,14 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
     }),
   })
 
+  const cost = builder.objectRef<Cost>('Cost').implement({
+    description: 'What one unit of a feature costs in units of a pool.',
+    fields: (t) => ({
+      featureId: t.exposeString('featureId', { description: 'Feature that draws on the pool.' }),
+      cost: t.expose('cost', { type: 'SafeInt', description: 'Units of the pool.' }),
+    }),
+  })
+
   const feature = builder.objectRef<CataloguedFeature>('Feature').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -70,6 +78,11 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       thresholds: t.intList({
         description: 'Percentages of the budget at which the event `usage.threshold_reached` is published.',
         resolve: ({ thresholds }) => [...(thresholds ?? DEFAULT_THRESHOLDS)],
+      }),
+      costs: t.field({
+        type: [cost],
+        description: 'Features that draw on this one as a pool, with what a unit of each costs.',
+        resolve: ({ costs }) => costs ?? [],
       }),
       packages: t.expose('packages', {
         type: [packageRef],

@@ -1,7 +1,7 @@
 import type { ApiKeyScope } from '../../domain/api-key-scope.ts'
 import { type CreditKind, DEFAULT_PRIORITY, type NewCredit } from '../../domain/credit.ts'
 import { badUserInput } from '../../domain/errors.ts'
-import type { Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
+import type { Cost, Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { NewOverride, OverrideMode } from '../../domain/override.ts'
 import type { EntitlementInput } from '../../domain/package.ts'
@@ -69,6 +69,7 @@ export function newFeature(input: {
   unitLabelPlural?: Maybe<string>
   metadata?: Maybe<JsonObject>
   thresholds?: Maybe<readonly number[]>
+  costs?: Maybe<readonly Cost[]>
 }): Feature {
   return {
     id: input.id,
@@ -78,6 +79,7 @@ export function newFeature(input: {
     unitLabelPlural: input.unitLabelPlural ?? null,
     metadata: input.metadata ?? {},
     thresholds: input.thresholds ? sortedThresholds(input.thresholds) : null,
+    costs: costsOf(input.costs),
   }
 }
 
@@ -87,6 +89,7 @@ export function featureChange(input: {
   unitLabelPlural?: Maybe<string>
   metadata?: Maybe<JsonObject>
   thresholds?: Maybe<readonly number[]>
+  costs?: Maybe<readonly Cost[]>
 }): FeatureChange {
   return {
     ...(input.name !== undefined && { name: required('name', input.name) }),
@@ -96,8 +99,12 @@ export function featureChange(input: {
     ...(input.thresholds !== undefined && {
       thresholds: input.thresholds && sortedThresholds(input.thresholds),
     }),
+    ...(input.costs !== undefined && { costs: costsOf(input.costs) }),
   }
 }
+
+const costsOf = (costs: Maybe<readonly Cost[]>): Cost[] =>
+  (costs ?? []).map(({ featureId, cost }) => ({ featureId, cost }))
 
 export function newPackage(input: {
   id: string

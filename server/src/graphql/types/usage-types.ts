@@ -37,7 +37,18 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       id: t.exposeString('id', { nullable: true, description: 'ID of the credit; null for the plan.' }),
       left: t.exposeFloat('left', {
         nullable: true,
-        description: 'Units left, without those that are reserved; null if unlimited.',
+        description:
+          'Units left, without those that are reserved; null if unlimited. Those of a pool are units of the pool.',
+      }),
+      poolId: t.string({
+        nullable: true,
+        description: 'Pool that the source belongs to; null for a source of the feature itself.',
+        resolve: ({ pool }) => pool?.featureId ?? null,
+      }),
+      cost: t.field({
+        type: 'SafeInt',
+        description: 'Units of the source for one unit of the feature; 1 for a source of the feature itself.',
+        resolve: ({ pool }) => pool?.cost ?? 1,
       }),
       expiresAt: t.string({
         nullable: true,
@@ -69,7 +80,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       deniedBy: t.string({
         nullable: true,
         description:
-          'Limit that denied the check: `PLAN` if the sources have too few units left; otherwise a cap with its period and entity, for example `CAP DAY` or `CAP HOUR agent:42`. Null if access is granted, or denied for another reason.',
+          'Limit that denied the check: `PLAN` if the sources have too few units left; otherwise a cap with its period and entity, for example `CAP DAY`, `CAP HOUR agent:42`, or `POOL CAP DAY` for a cap of the pool. Null if access is granted, or denied for another reason.',
         resolve: ({ deniedBy, reasonCode }) => deniedBy ?? (reasonCode === 'LIMIT_EXCEEDED' ? 'PLAN' : null),
       }),
     }),

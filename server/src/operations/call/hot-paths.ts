@@ -1,5 +1,5 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
-import type { Purse } from '../../domain/spending.ts'
+import type { Purse, Spending } from '../../domain/spending.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
@@ -36,6 +36,8 @@ export interface EntitlementQuestion {
   caller: WaitingCaller
   userId: string
   featureId: string
+  /** a pool that a reservation draws on, whatever the feature draws on now; absent: none does */
+  drawnFrom?: string
 }
 
 /** A user's entitlement to a feature at one moment, and the counter's value then. */
@@ -54,8 +56,24 @@ export interface EntitlementState {
   counted: boolean
   /** what else pays for the feature; null: only the plan */
   spending: HeldSpending | null
-  /** the sources of a user with `spending`; null: nothing can be used */
+  /** the sources of a user with `spending` or a pool; null: nothing can be used */
   purse: Purse | null
+  /** what the feature draws on; null: nothing, or the user can use nothing of it */
+  pool: PoolState | null
+}
+
+/** The pool of a feature, and the user's entitlement to it, read with those of the feature. */
+export interface PoolState {
+  featureId: string
+  cost: number
+  /** false: only a reservation draws on it */
+  open: boolean
+  entitlement: UserEntitlement
+  basis: Pick<Purse, 'allowance' | 'period'>
+  used: number
+  counter: CounterRef
+  counted: boolean
+  spending: Spending
 }
 
 export interface UsageEvent extends UsageCall {

@@ -6,8 +6,8 @@ import type { Package } from '../../domain/package.ts'
 // A version is a hash of the content: any change, by any path, gives another version.
 
 export function featureVersion(feature: CataloguedFeature): string {
-  const { name, unitLabel, unitLabelPlural, metadata, thresholds } = feature
-  return hashOf([name, unitLabel, unitLabelPlural, metadata, thresholds ?? null])
+  const { name, unitLabel, unitLabelPlural, metadata, thresholds, costs } = feature
+  return hashOf([name, unitLabel, unitLabelPlural, metadata, thresholds ?? null, costs ?? []])
 }
 
 export function packageVersion({ name, status, metadata, features, draft }: Package): string {

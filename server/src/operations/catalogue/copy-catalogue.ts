@@ -2,7 +2,8 @@ import { type Catalogue, checkSize } from '../../domain/catalogue.ts'
 import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
-import { insertFeatures, updateFeature } from '../../store/catalogue/features.ts'
+import { checkCosts } from '../../domain/pool.ts'
+import { flagPools, insertFeatures, updateFeature } from '../../store/catalogue/features.ts'
 import {
   applyPackageEdit,
   insertFeaturesOfPackages,
@@ -40,7 +41,10 @@ export async function copyCatalogue(call: Call, fromAppId: string): Promise<Cata
       await copyFeatures(tx, appId, from, diff)
       await copyPackages(tx, appId, from, catalogue, diff, now)
     },
-    () => diff,
+    ({ catalogue: { features } }) => {
+      for (const feature of features.values()) checkCosts(feature, features)
+      return diff
+    },
   )
 }
 
@@ -52,6 +56,7 @@ async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: Catalo
     diff.features.filter((f) => f.change === change).map(({ id }) => requireFeature(from, id))
   await insertFeatures(tx, appId, copied('ADD'))
   for (const feature of copied('CHANGE')) await updateFeature(tx, appId, feature)
+  await flagPools(tx, appId, [...copied('ADD'), ...copied('CHANGE')])
 }
 
 async function copyPackages(

@@ -69,6 +69,6 @@ const reasons = ({ packages, earlier, overridden, spends, prices }: Omit<Feature
   counted('is part of', packages, 'package', 'packages'),
   counted('was part of an earlier version of', earlier, 'package', 'packages'),
   overridden ? 'has or had overrides' : null,
-  spends ? 'has or had credits or reservations' : null,
+  spends ? 'has or had credits, reservations or a pool' : null,
   counted('has', prices, 'price for credits', 'prices for credits'),
 ]

@@ -1,5 +1,6 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { checkFeatureChange, type FeatureChange } from '../../domain/feature.ts'
+import { checkCosts } from '../../domain/pool.ts'
 import * as store from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
@@ -14,10 +15,13 @@ export async function updateFeature(
   checkFeatureChange(change)
   return mutateCatalogue(
     call,
-    (tx, before) => {
+    async (tx, before) => {
       const found = requireFeature(before.catalogue, id)
       checkVersion('feature', featureVersion(found), call.expectedVersion)
-      return store.updateFeature(tx, call.appId, { ...found, ...change })
+      const after = { ...found, ...change }
+      checkCosts(after, before.catalogue.features)
+      await store.updateFeature(tx, call.appId, after)
+      await store.flagPools(tx, call.appId, [after])
     },
     (after) => requireFeature(after.catalogue, id),
   )

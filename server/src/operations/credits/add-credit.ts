@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { checkNewCredit, type NewCredit } from '../../domain/credit.ts'
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
-import { heldOf } from '../../domain/spending.ts'
 import { payOwed } from '../../domain/spending-calls.ts'
+import { heldOf } from '../../domain/split.ts'
 import {
   type CreditPurchase,
   type CreditRow,

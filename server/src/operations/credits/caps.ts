@@ -9,7 +9,8 @@ import {
 } from '../../domain/cap.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_CAPS } from '../../domain/limits.ts'
-import { type HeldPart, purseOf, WITHOUT_PLAN } from '../../domain/spending.ts'
+import { heldParts, NO_SPENDING, purseOf, WITHOUT_PLAN } from '../../domain/spending.ts'
+import type { HeldPart } from '../../domain/split.ts'
 import { capsOfUser, deleteCap, storeCap } from '../../store/credits/caps.ts'
 import { heldOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
@@ -34,7 +35,7 @@ function userCap(
   held: readonly HeldPart[],
   now: number,
 ): UserCap {
-  const { caps } = purseOf(WITHOUT_PLAN, 0, { owed: null, credits: [], held, caps: [cap] }, now)
+  const { caps } = purseOf(WITHOUT_PLAN, 0, { ...NO_SPENDING, held, caps: [cap] }, now)
   const { entity, limit, period, used, reserved } = caps[0] ?? capAt(cap, 0, now)
   return { ...of, entity, limit, period, used, reserved, resetsAt: windowEnd(period, now) }
 }
@@ -86,7 +87,9 @@ export async function caps(call: Call, userId: string, featureId: string | null)
   if (rows.length === 0) return []
   const held = await heldOfUser(pool, appId, uid, now)
   return rows.map((row) => {
-    const parts = held.flatMap((one) => (one.featureId === row.featureId ? one.parts : []))
+    const partsOf = (own: boolean) =>
+      held.flatMap(({ featureId, parts }) => ((featureId === row.featureId) === own ? parts : []))
+    const parts = heldParts(row.featureId, partsOf(true), partsOf(false))
     return userCap(row, { userId, featureId: row.featureId }, parts, now)
   })
 }

@@ -1,7 +1,7 @@
 import { type Credit, type CreditState, creditState } from '../../domain/credit.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
-import { heldOf } from '../../domain/spending.ts'
+import { leftOf } from '../../domain/split.ts'
 import { type CreditRow, creditsOfUser, findCredit } from '../../store/credits/credits.ts'
 import { heldOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
@@ -51,6 +51,6 @@ export async function credits(
   const rows = await creditsOfUser(pool, appId, uid, { featureId, state, after: last?.seq ?? 0, limit }, now)
   const reserved = new Map<string | null, number>()
   for (const part of (await heldOfUser(pool, appId, uid, now)).flatMap(({ parts }) => parts))
-    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + heldOf([part]))
+    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + leftOf(part))
   return rows.map((row) => userCredit(row, userId, reserved.get(row.id) ?? 0, now))
 }

@@ -1,18 +1,13 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { badUserInput, quote, type TollgateError } from '../../domain/errors.ts'
-import {
-  NO_SPENDING,
-  type Part,
-  type Purse,
-  purseOf,
-  type Spending,
-  spendable,
-} from '../../domain/spending.ts'
+import { NO_SPENDING, type Purse, purseOf, type Spending, spendable } from '../../domain/spending.ts'
+import type { Part } from '../../domain/split.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
+import { setSpends } from '../../store/catalogue/features.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { UserTx } from '../../store/connection/places.ts'
-import { enrolSpender, lockSpender, setSpends } from '../../store/credits/spenders.ts'
+import { enrolSpender, lockSpender } from '../../store/credits/spenders.ts'
 import { holdCounters, usedIn } from '../../store/usage/usage.ts'
 import type { LedgerKey } from '../../store/usage/write-spending.ts'
 import { findUserByUid, type UserRow } from '../../store/users/users.ts'
@@ -21,8 +16,9 @@ import type { EntitlementState, WaitingCaller } from '../call/hot-paths.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireFeature, withLockedUid, withLockedUser } from '../call/require.ts'
 import type { Service } from '../call/service.ts'
+import { poolFrom } from '../usage/entitlement-state.ts'
 import { readEntitlements } from '../usage/read-entitlements.ts'
-import { addCaps, addCounter, addParts, emptyMove } from '../usage/spend.ts'
+import { addCaps, addCounter, addParts, type CounterRow, emptyMove, poolChange } from '../usage/spend.ts'
 import { spendingEvents } from '../usage/usage-events.ts'
 
 /** A call of an application or a member, or the service itself. */
@@ -89,7 +85,9 @@ export function mutateEnrolled<T>(
 ): Promise<T | null> {
   return mutate(call, (tx, moment) =>
     withLockedUser(tx, call.appId, userId, async (users, user) => {
-      const { spender, version } = await openSpender(call, users, user, featureId, moment)
+      const { spender, version: ofAll } = await openSpender(call, users, user, featureId, moment)
+      // Enrolled for the feature, perhaps not yet for its pool.
+      const version = ofAll ?? spender.state.spending?.version ?? null
       return version === null ? null : effect({ ...spender, version })
     }),
   )
@@ -101,6 +99,8 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
   find: (tx: Pick<UserTx, 'query' | 'places'>) => Promise<Row | null>,
   notFound: () => TollgateError,
   effect: (spender: Spender, row: Row) => Promise<T>,
+  /** the pool that it draws on; null: none */
+  drawnFrom: (row: Row) => string | null = () => null,
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
@@ -109,9 +109,11 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
     if (!owner) throw notFound()
     return withLockedUser(tx, appId, owner.id, async (users, user) => {
       if (user.uid !== owner.uid) throw new TryAgain()
-      const spender = await enrolled(await openSpender(call, users, user, found.featureId, moment))
+      const pool = drawnFrom(found)
+      const spender = await enrolled(await openSpender(call, users, user, found.featureId, moment, pool))
       const row = await find(users)
       if (!row) throw notFound()
+      if (drawnFrom(row) !== pool) throw new TryAgain()
       return effect(spender, row)
     })
   })
@@ -119,8 +121,9 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
 
 interface OpenSpender {
   spender: Omit<Spender, 'version'>
-  /** null: not enrolled */
+  /** null: not enrolled for all of these features */
   version: number | null
+  featureIds: readonly string[]
 }
 
 async function openSpender(
@@ -129,6 +132,7 @@ async function openSpender(
   user: UserRow,
   featureId: string,
   moment: () => Promise<Moment>,
+  drawnFrom: string | null = null,
 ): Promise<OpenSpender> {
   const { appId, service } = call
   const { app } = await moment()
@@ -142,8 +146,10 @@ async function openSpender(
   if (service.usageStore.queueOf(app.layout, appId, user.id) !== null) {
     throw badUserInput('Users on another database server cannot have credits, reservations or caps', 'userId')
   }
-  const locked = feature.spends ? await lockSpender(tx, appId, user.uid, featureId) : null
-  const question = { caller: call, userId: user.id, featureId }
+  const pool = drawnFrom ?? feature.pool?.featureId
+  const featureIds = pool === undefined ? [featureId] : [featureId, pool].sort()
+  const locked = feature.spends ? await lockSpender(tx, appId, user.uid, featureIds) : null
+  const question = { caller: call, userId: user.id, featureId, ...(drawnFrom !== null && { drawnFrom }) }
   const [found] = await readEntitlements(service.usageStore, service.apps, tx, [question], {
     inTransaction: true,
   })
@@ -151,28 +157,28 @@ async function openSpender(
   const state = found.value
   const { now } = state
   const spender = { call, tx, user, feature, now, state, spending: state.spending ?? NO_SPENDING }
-  return { spender, version: locked }
+  return { spender, version: locked, featureIds }
 }
 
-async function enrolled({ spender, version: locked }: OpenSpender): Promise<Spender> {
+async function enrolled({ spender, version: locked, featureIds }: OpenSpender): Promise<Spender> {
   if (locked !== null) return { ...spender, version: locked }
   const { call, tx, user, feature, state } = spender
   const { appId } = call
   const featureId = feature.id
   if (!feature.spends) {
-    await setSpends(tx, appId, featureId)
+    await setSpends(tx, appId, [featureId])
     await bumpVersion(tx, appId)
   }
-  const version = await enrolSpender(tx, appId, user.uid, featureId)
-  // Calls that were decided before do not find the counter.
-  if (state.entitlement.kind === 'metered') {
-    const { allowance, period } = state.entitlement
-    const counter = {
-      uid: user.uid,
-      featureId,
-      resetPeriod: allowance.resetPeriod,
-      periodStart: period.start,
-    }
+  const version = await enrolSpender(tx, appId, user.uid, featureIds)
+  // Calls that were decided before do not find the counters.
+  const entitlements = new Map([[featureId, state.entitlement]])
+  if (state.pool) entitlements.set(state.pool.featureId, state.pool.entitlement)
+  for (const id of featureIds) {
+    const entitlement = entitlements.get(id)
+    if (entitlement?.kind !== 'metered') continue
+    const { allowance, period } = entitlement
+    const { resetPeriod } = allowance
+    const counter = { uid: user.uid, featureId: id, resetPeriod, periodStart: period.start }
     await holdCounters(tx, appId, [counter])
   }
   return { ...spender, version }
@@ -180,23 +186,30 @@ async function enrolled({ spender, version: locked }: OpenSpender): Promise<Spen
 
 /** The sources of a spender as they are with this spending; null: the feature is not granted, and no credit can be used. */
 export async function purseWith(spender: Spender, spending: Spending): Promise<Purse | null> {
-  const basis = spendable(spender.state.entitlement, spending, spender.now)
+  const { state, now } = spender
+  const basis = spendable(state.entitlement, spending, now, state.pool?.open)
   return basis && purseIn(spender, basis, spending)
 }
 
+/** `drawn`: the spending on the pool, if it is not as it was read. */
 export async function purseIn(
   spender: Spender,
   basis: Pick<Purse, 'allowance' | 'period'>,
   spending: Spending,
+  drawn?: Spending,
 ): Promise<Purse> {
-  const { resetPeriod } = basis.allowance
-  const used = await counterOf(spender, {
-    featureId: spender.feature.id,
-    resetPeriod,
-    periodStart: basis.period.start,
-  })
-  return purseOf(basis, used ?? 0, spending, spender.now)
+  const { state, feature, now } = spender
+  const used = (await counterOf(spender, counterKey(feature.id, basis))) ?? 0
+  if (!state.pool) return purseOf(basis, used, spending, now)
+  const { featureId, basis: ofPool } = state.pool
+  const pool = { ...state.pool, used: (await counterOf(spender, counterKey(featureId, ofPool))) ?? 0 }
+  return purseOf(basis, used, spending, now, poolFrom(pool, drawn ?? pool.spending, now))
 }
+
+const counterKey = (
+  featureId: string,
+  { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
+): LedgerKey => ({ featureId, resetPeriod: allowance.resetPeriod, periodStart: period.start })
 
 const counterOf = ({ tx, call, user }: Spender, key: LedgerKey): Promise<number | null> =>
   usedIn(tx, call.appId, user.uid, key)
@@ -216,16 +229,31 @@ export async function writeBurn(spender: Spender, burn: Burn | null): Promise<vo
   const { call, user, version, now, state, feature } = spender
   if (!state.holder) throw new Error('a spender is no user')
   const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, ref: state.holder.ref })
+  const pool = burn && poolChange(burn)
   if (burn) addCaps(move, feature.id, burn)
+  if (pool) addCaps(move, pool.featureId, pool)
   for (const { key, amount } of burn?.earlier ?? [])
     addCounter(move, key, { ref: null, used: await counterOf(spender, key) }, amount, 'ADD')
-  if (burn && (burn.parts.length > 0 || burn.after.owed !== burn.before.owed)) {
-    const { allowance, period } = burn.after
-    const key = { featureId: feature.id, resetPeriod: allowance.resetPeriod, periodStart: period.start }
-    addParts(move, feature.id, burn, burn.parts, { ref: null, used: await counterOf(spender, key) }, 'ADD')
+  if (burn && (burn.parts.length > 0 || !keepsTheSame(burn))) {
+    const rows = new Map<string, CounterRow>()
+    for (const [id, purse] of [[feature.id, burn.after], ...(pool ? [[pool.featureId, pool.after]] : [])] as [
+      string,
+      Purse,
+    ][])
+      rows.set(id, { ref: null, used: await counterOf(spender, counterKey(id, purse)) })
+    const rowOf = (id: string) => rows.get(id) ?? { ref: null, used: null }
+    addParts(move, feature.id, burn, burn.parts, rowOf, 'ADD')
+    const { apps } = call.service
     const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
-    if (!burn.payment) move.events = spendingEvents(call.service.apps, of, state, burn, 'ADD')
+    if (!burn.payment) move.events = spendingEvents(apps, of, state.entitlement, burn, 'ADD')
+    if (pool && state.pool) {
+      const ofPool = { ...of, featureId: pool.featureId }
+      move.events.push(...spendingEvents(apps, ofPool, state.pool.entitlement, pool, 'ADD'))
+    }
   }
   const made = await call.service.usageStore.spend(spender.tx, [move], { inTransaction: true })
   if (!made.has(move)) throw new TryAgain()
 }
+
+const keepsTheSame = ({ before, after }: Burn): boolean =>
+  after.owed === before.owed && after.drawn === before.drawn

@@ -1,12 +1,9 @@
-import { countInCaps } from '../../domain/cap.ts'
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
 import { MAX_COUNT } from '../../domain/limits.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { entitiesOf, type IfOver, reservationState, settle } from '../../domain/reservation.ts'
 import {
   currentPeriod,
-  type HeldPart,
-  merged,
   type Purse,
   roomOf,
   type Spending,
@@ -15,6 +12,7 @@ import {
   take,
   WITHOUT_PLAN,
 } from '../../domain/spending.ts'
+import { type HeldPart, merged, partsOn, type TakenPart, unitsOf } from '../../domain/split.ts'
 import { heldCredits } from '../../store/credits/credits.ts'
 import { type ReservationRow, updateReservation } from '../../store/credits/reservations.ts'
 import type { Call } from '../call/call.ts'
@@ -46,13 +44,14 @@ export function settleReservation(
       throw conflict(`The reservation ${quote(id)} is ${state}`, 'id')
     const isLive = state === 'HELD'
     const reserved = settle(isLive ? row.parts : [], amount)
-    const used = reserved.settled.reduce((sum, part) => sum + part.amount, 0)
+    const used = unitsOf(reserved.settled)
     const purse = await purseAfter(spender, row, final ? [] : reserved.parts, isLive)
+    const periods = { own: currentPeriod(purse), pool: purse.pool && currentPeriod(purse.pool.purse) }
     const current = reserved.settled.filter(
-      (part) => part.credit !== null || part.period === currentPeriod(purse),
+      ({ credit, period, pool }) => credit !== null || period === (pool ? periods.pool : periods.own),
     )
     const entities = entitiesOf(row.parts)
-    const before = { ...spent(purse, current), caps: countInCaps(purse.caps, entities, used) }
+    const before = spent(purse, reserved.settled, entities)
     const wanted = amount - used
     const most = ifOver === 'CAP' ? Math.min(wanted, roomOf(before, now, entities)) : wanted
     const over = take(before, most, now, ifOver === 'RECORD' ? 'RECORD' : 'REFUSE', entities)
@@ -73,7 +72,7 @@ export function settleReservation(
     const burn: Burn = {
       before: purse,
       after: over.purse,
-      parts: merged([...current, ...over.parts]),
+      parts: merged([...current.map(({ period, ...part }) => part), ...over.parts]),
       earlier: reserved.settled
         .filter((part) => !current.includes(part))
         .map((part) => earlier(spender, part)),
@@ -93,16 +92,41 @@ async function purseAfter(
   const { spending, state, now } = spender
   const own = isLive ? row.parts.map((part) => ({ ...part, amount: part.settled, settled: part.amount })) : []
   const held = isLive ? [...spending.held, ...own, ...parts] : spending.held
-  const known = new Set(spending.credits.map(({ id }) => id))
-  const ended = row.parts.flatMap(({ credit }) => (credit !== null && !known.has(credit) ? [credit] : []))
-  const more = ended.length > 0 ? await heldCredits(spender.tx, spender.call.appId, ended) : []
-  const without: Spending = { ...spending, credits: [...spending.credits, ...more], held }
-  return purseIn(spender, spendable(state.entitlement, without, now) ?? WITHOUT_PLAN, without)
+  const mine = row.parts.filter(({ pool }) => !pool)
+  const without = await withCredits(spender, { ...spending, held }, mine)
+  return purseIn(
+    spender,
+    spendable(state.entitlement, without, now, state.pool?.open) ?? WITHOUT_PLAN,
+    without,
+    await poolAfter(spender, [...own, ...(isLive ? parts : [])]),
+  )
 }
 
-function earlier({ feature }: Spender, { period, amount }: { period: string | null; amount: number }) {
+/** The spending on the pool, if there is one, with these parts held beside what was read. */
+async function poolAfter(spender: Spender, parts: readonly HeldPart[]): Promise<Spending | undefined> {
+  const { pool } = spender.state
+  if (!pool) return undefined
+  const own = partsOn(pool.featureId, parts)
+  return withCredits(spender, { ...pool.spending, held: [...pool.spending.held, ...own] }, own)
+}
+
+/** With the credits of these parts that have ended. */
+async function withCredits(
+  { tx, call }: Spender,
+  spending: Spending,
+  parts: readonly HeldPart[],
+): Promise<Spending> {
+  const known = new Set(spending.credits.map(({ id }) => id))
+  const ended = parts.flatMap(({ credit }) => (credit !== null && !known.has(credit) ? [credit] : []))
+  if (ended.length === 0) return spending
+  const more = await heldCredits(tx, call.appId, [...new Set(ended)])
+  return { ...spending, credits: [...spending.credits, ...more] }
+}
+
+function earlier({ feature }: Spender, { period, amount, pool }: TakenPart) {
   const [resetPeriod, start] = (period ?? '').split(' ') as [ResetPeriod, string]
-  return { key: { featureId: feature.id, resetPeriod, periodStart: Number(start) }, amount }
+  const featureId = pool?.featureId ?? feature.id
+  return { key: { featureId, resetPeriod, periodStart: Number(start) }, amount }
 }
 
 function reasonOf(wanted: number, most: number, isLive: boolean): string | null {

@@ -1,6 +1,6 @@
 import { creditNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
-import { heldOf } from '../../domain/spending.ts'
+import { heldOf } from '../../domain/split.ts'
 import { findCredit, voidCredit as storeVoid } from '../../store/credits/credits.ts'
 import type { Call } from '../call/call.ts'
 import { type UserCredit, userCredit } from './credits.ts'

@@ -10,15 +10,24 @@ import type { EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 export interface UsageState
   extends Pick<
     EntitlementState,
-    'featureId' | 'entitlement' | 'used' | 'now' | 'uid' | 'counter' | 'counted' | 'spending' | 'purse'
+    | 'featureId'
+    | 'entitlement'
+    | 'used'
+    | 'now'
+    | 'uid'
+    | 'counter'
+    | 'counted'
+    | 'spending'
+    | 'purse'
+    | 'pool'
   > {
   basis: Basis | null
 }
 
 export function usageState(state: EntitlementState): UsageState {
-  const { featureId, entitlement, used, now, uid, counter, counted, spending, purse } = state
+  const { featureId, entitlement, used, now, uid, counter, counted, spending, purse, pool } = state
   const basis = basisOf(state)
-  return { featureId, entitlement, used, now, uid, counter, counted, spending, purse, basis }
+  return { featureId, entitlement, used, now, uid, counter, counted, spending, purse, pool, basis }
 }
 
 function basisOf({ entitlement, holder, catalogue, now }: EntitlementState): Basis | null {

@@ -228,9 +228,11 @@ function used({ entitlement, used, delta, access, purse }: Found): ExplainedStep
 function sources({ featureId, catalogue, purse, now, access }: Found): ExplainedStep | null {
   if (!purse) return null
   const labels = catalogue.features.get(featureId)
-  const found = sourcesOf(purse, now).map(({ kind, id, left, expiresAt }) => {
-    const name = kind === 'PLAN' ? 'the plan' : `the credit ${quote(id ?? '')}`
-    const amount = left === null ? 'unlimited' : `${units(left, labels)} left`
+  const found = sourcesOf(purse, now).map(({ kind, id, left, expiresAt, pool }) => {
+    const source = kind === 'PLAN' ? 'the plan' : `the credit ${quote(id ?? '')}`
+    const drawn = pool && catalogue.features.get(pool.featureId)
+    const name = drawn ? `${source} of the pool ${quote(drawn.name)} at ${pool.cost} each` : source
+    const amount = left === null ? 'unlimited' : `${units(left, drawn ?? labels)} left`
     return say`${name} (${amount}${expiresAt === null ? '' : say` until ${time(expiresAt)}`})`
   })
   const { reserved = 0 } = access.consumption ?? {}

@@ -1,17 +1,14 @@
-import type { Catalogue } from '../../domain/catalogue.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
-import { purseOf, spendable } from '../../domain/spending.ts'
-import { type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { type AppCache, type CachedApp, refusalOf } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
-import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { EntitlementQuestion, EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
+import { type AskedPool, stand } from './entitlement-state.ts'
 
 /**
  * Answers all questions with one statement; if PostgreSQL refuses it because of some data, each with its own, so that
@@ -93,6 +90,7 @@ async function readTogether(
       const { appId } = question.caller
       const { userId, featureId } = question
       // Invalid ids are looked up too, and may contain anything: the length prefix keeps keys distinct.
+      const user = idOf(userId)
       const name = `${appId} ${userId.length} ${userId}${featureId}`
       let topic = topics.get(name)
       if (!topic) {
@@ -103,9 +101,11 @@ async function readTogether(
           answers[i] = { error: new WrongQueue() }
           return null
         }
-        topic = { guess, from: asked.length, found: null }
+        topic = { guess, from: asked.length, found: null, draw: null }
         topics.set(name, topic)
         ask(asked, question, topic.guess)
+        const reachesPools = store.queueOf(guess?.layout ?? null, appId, user) === null
+        if (reachesPools) topic.draw = askPool(asked, question, topic.guess)
       }
       return topic
     })
@@ -138,7 +138,7 @@ async function readTogether(
           again.push(i)
           continue
         }
-        topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic.from, holding) }
+        topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic, holding) }
         answers[i] = topic.found
       } catch (error) {
         answers[i] = { error }
@@ -158,6 +158,8 @@ interface Topic {
   /** the index of its first row among those requested */
   from: number
   found: BatchResult<EntitlementState> | null
+  /** the pool that was asked about; null: none */
+  draw: AskedPool | null
 }
 
 /** One row to request, or one for each reset period the feature is granted with. */
@@ -178,6 +180,18 @@ function ask(asked: Question[], { caller, userId, featureId }: EntitlementQuesti
   }
 }
 
+/** The rows of the pool that the feature draws on; null: none. They are part of the same statement. */
+function askPool(asked: Question[], question: EntitlementQuestion, guess?: CachedApp): AskedPool | null {
+  const { featureId, drawnFrom } = question
+  const draws = guess?.catalogue.features.get(featureId)?.pool ?? null
+  const drawn = drawnFrom ?? draws?.featureId
+  if (drawn === undefined) return null
+  const open = draws?.featureId === drawn
+  const from = asked.length
+  ask(asked, { ...question, featureId: drawn }, guess)
+  return { featureId: drawn, cost: open ? draws.cost : 1, open, held: drawnFrom !== undefined, from }
+}
+
 /** Whether users of these apps are not where they were believed to be; it is known now. */
 async function hasOtherLayout(
   apps: AppCache,
@@ -191,44 +205,3 @@ async function hasOtherLayout(
   }
   return found
 }
-
-function stand(
-  catalogue: Catalogue,
-  { featureId }: EntitlementQuestion,
-  asked: readonly Question[],
-  holdings: readonly (Holding | undefined)[],
-  from: number,
-  holding: Holding,
-): EntitlementState {
-  const { uid, now, spending } = holding
-  const holder = uid === null ? null : holding
-  const entitlement = userEntitlement(catalogue, featureId, holder, now)
-  const state: EntitlementState = {
-    featureId,
-    entitlement,
-    holder,
-    catalogue,
-    now,
-    uid,
-    used: 0,
-    counter: null,
-    counted: false,
-    spending,
-    purse: null,
-  }
-  const counted = spending ? spendable(entitlement, spending, now) : metered(entitlement)
-  if (!counted) return state
-  const { allowance, period } = counted
-  let at = from
-  while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
-  const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
-  state.counter = counter?.ref ?? holding.ref
-  if (counter) {
-    state.used = counter.used
-    state.counted = true
-  }
-  if (spending) state.purse = purseOf(counted, state.used, spending, now)
-  return state
-}
-
-const metered = (entitlement: UserEntitlement) => (entitlement.kind === 'metered' ? entitlement : null)

@@ -1,15 +1,12 @@
 import type { Allowance } from '../../domain/allowance.ts'
-import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
-import { endedForAnother, lacksPartition, violates } from '../../store/connection/refusals.ts'
+import { lacksPartition } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
-import { KEY_TAKEN } from '../../store/usage/idempotency.ts'
 import type { CounterMove, MadeMoves } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
-import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
 import type { FeatureTally, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import { confirmingBudgets } from './confirm-budgets.ts'
@@ -17,6 +14,7 @@ import { type CounterMemory, type OpenEvent, type UsageState, usageState } from 
 import { count, countRefused } from './feature-counts.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
+import { isOvertaken, keptChanging, tooLate } from './record-failures.ts'
 import {
   answerSpent,
   answerWith,
@@ -24,6 +22,7 @@ import {
   receiptsOf,
   type Spent,
   spendFrom,
+  strangersIn,
   toWrite,
 } from './spend-batch.ts'
 import { usageEvents } from './usage-events.ts'
@@ -90,23 +89,11 @@ function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void 
   }
 }
 
-const tooLate = () => unavailable('The call timed out; nothing was recorded. Retry.')
-
 /** Fails all unanswered events. Answered ones were written. */
 function failOthers(answers: Answers, error: unknown): void {
   const told = isOvertaken(error) && !lacksPartition(error) ? keptChanging() : error
   for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
 }
-
-const keptChanging = () =>
-  unavailable('Too many concurrent changes of this usage; nothing was recorded. Retry.')
-
-/** Another writer used a key, created a counter, lowered a budget or moved a user in between: nothing was written. */
-const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) ||
-  violates(error, COUNTER_EXISTS) ||
-  endedForAnother(error) ||
-  error instanceof TryAgain
 
 async function recordTogether(
   store: UsageStore,
@@ -128,6 +115,12 @@ async function recordTogether(
 
     const states = await readStates(store, apps, client, open, recalled, how)
     leaveTheGone(pending, answers)
+    const strangers = strangersIn(open, states)
+    if (strangers.length > 0) {
+      await store.enrol(client, strangers, { inTransaction })
+      if (++races > MAX_LOST_RACES) throw keptChanging()
+      continue
+    }
     const { moved, spent, unmoved } = decide(open, states, recalled, answers, apps)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)

@@ -1,14 +1,17 @@
 import type { Purse } from '../../domain/spending.ts'
 import { applySpending } from '../../domain/spending-calls.ts'
+import { unitsOf } from '../../domain/split.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { Stranger } from '../../store/usage/enrol.ts'
 import type { Receipt } from '../../store/usage/usage-moves.ts'
 import type { SpendingMove } from '../../store/usage/write-spending.ts'
 import type { FeatureTally } from '../call/hot-paths.ts'
+import type { BatchResult } from './batcher.ts'
 import type { OpenEvent, UsageState } from './counter-memory.ts'
 import { countRefused } from './feature-counts.ts'
 import type { Answers } from './known-keys.ts'
-import { addParts, emptyMove } from './spend.ts'
+import { addParts, type CounterRow, emptyMove, poolChange } from './spend.ts'
 import { spendingEvents } from './usage-events.ts'
 
 export interface Decision extends OpenEvent {
@@ -27,6 +30,23 @@ export interface Spent {
   })[]
 }
 
+/** Users who draw on a pool and have no row that guards it: each once. */
+export function strangersIn(
+  open: readonly OpenEvent[],
+  states: readonly BatchResult<UsageState>[],
+): Stranger[] {
+  const found = new Map<string, Stranger>()
+  for (const [i, { item }] of open.entries()) {
+    const result = states[i]
+    if (!result || 'error' in result) continue
+    const { purse, spending, uid, counter, featureId } = result.value
+    if (!purse || spending || uid === null || counter === null) continue
+    const { appId } = item.caller
+    found.set(`${uid} ${appId} ${featureId}`, { appId, userUid: uid, featureId, ref: counter })
+  }
+  return [...found.values()]
+}
+
 /** Decides a call by all sources of the user. */
 export function spendFrom(
   apps: AppCache,
@@ -35,7 +55,7 @@ export function spendFrom(
   state: UsageState,
   read: Purse,
 ): void {
-  const { uid, spending, counter, counted, now, featureId } = state
+  const { uid, spending, counter, now, featureId } = state
   const { appId } = item.caller
   if (uid === null || spending === null || counter === null) throw new Error('a purse has no spender')
   const { version } = spending
@@ -46,18 +66,34 @@ export function spendFrom(
     decisions: [],
   }
   spenders.set(name, spender)
-  const before = spender.purses.get(featureId) ?? read
+  const before = latest(spender.purses, featureId, read)
   const { purse: after, parts, ...answer } = applySpending(before, item.event, now)
-  const units = parts.reduce((sum, { amount }) => sum + amount, 0)
+  const units = unitsOf(parts)
   spender.decisions.push({ item, index, answer, uid, units })
   if (!answer.recorded) return
+  const change = { before, after }
+  const { userId, action } = item.event
+  addParts(spender.move, featureId, change, parts, (id) => counterRow(state, id), action)
   spender.purses.set(featureId, after)
-  const row = { ref: counter, used: counted ? state.used : null }
-  const { action } = item.event
-  addParts(spender.move, featureId, { before, after }, parts, row, action)
-  const { userId } = item.event
   const of = { appId, userUid: uid, userId, featureId }
-  spender.move.events.push(...spendingEvents(apps, of, state, { before, after }, action))
+  spender.move.events.push(...spendingEvents(apps, of, state.entitlement, change, action))
+  const pool = poolChange(change)
+  if (!pool || !state.pool) return
+  spender.purses.set(pool.featureId, pool.after)
+  const ofPool = { ...of, featureId: pool.featureId }
+  spender.move.events.push(...spendingEvents(apps, ofPool, state.pool.entitlement, pool, 'ADD'))
+}
+
+/** What is left after earlier calls of the batch, also those on the pool or on others that draw on it. */
+function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
+  const purse = purses.get(featureId) ?? read
+  const { pool } = read
+  return { ...purse, pool: pool && { ...pool, purse: purses.get(pool.featureId) ?? pool.purse } }
+}
+
+function counterRow({ featureId, counter, counted, used, pool }: UsageState, id: string): CounterRow {
+  if (id === featureId) return { ref: counter, used: counted ? used : null }
+  return { ref: pool?.counter ?? null, used: pool?.counted ? pool.used : null }
 }
 
 /** The decisions that change something, in the order in which their users are locked, and the others. */

@@ -1,4 +1,5 @@
-import { currentPeriod, type Part, type Purse, type Spending } from '../../domain/spending.ts'
+import { currentPeriod, type Purse, type Spending } from '../../domain/spending.ts'
+import { type Part, partsOn } from '../../domain/split.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { CounterRef } from '../../store/usage/usage-moves.ts'
 import type { LedgerKey, SpendingMove } from '../../store/usage/write-spending.ts'
@@ -15,7 +16,7 @@ interface MoveOf {
 
 export const emptyMove = (of: MoveOf): SpendingMove => ({
   ...of,
-  owed: new Map(),
+  features: new Map(),
   counters: new Map(),
   credits: new Map(),
   caps: new Map(),
@@ -25,40 +26,66 @@ export const emptyMove = (of: MoveOf): SpendingMove => ({
 })
 
 /** The row of a counter as it was read. */
-interface CounterRow {
+export interface CounterRow {
   /** null: found by its key */
   ref: CounterRef | null
   /** null: it does not exist yet */
   used: number | null
 }
 
-/** Adds what a decision took from each source, or returned to it. `counter` is that of the purse's period. */
+/** A purse before and after a decision. */
+interface Change {
+  before: Purse
+  after: Purse
+}
+
+/** The change of the pool; null: nothing of it was taken or returned. */
+export function poolChange({ before, after }: Change): (Change & { featureId: string }) | null {
+  if (!before.pool || !after.pool || before.pool.purse === after.pool.purse) return null
+  return { featureId: after.pool.featureId, before: before.pool.purse, after: after.pool.purse }
+}
+
+/**
+ * Adds what a decision took from each source, or returned to it. `counterOf` finds the counter of the purse's period, by
+ * feature.
+ */
 export function addParts(
   move: SpendingMove,
   featureId: string,
-  { before, after }: { before: Purse; after: Purse },
+  change: Change,
+  parts: readonly Part[],
+  counterOf: (featureId: string) => CounterRow,
+  action: UsageAction,
+): void {
+  const own = parts.filter(({ pool }) => !pool)
+  // A call that changes nothing has an entry too.
+  addOwn(move, featureId, change, parts.length > 0 ? own : [NOTHING], counterOf(featureId), action)
+  const pool = poolChange(change)
+  if (!pool) return
+  const drawn = partsOn(pool.featureId, parts)
+  addOwn(move, pool.featureId, pool, drawn, counterOf(pool.featureId), 'ADD')
+}
+
+const NOTHING: Part = { credit: null, amount: 0 }
+
+function addOwn(
+  move: SpendingMove,
+  featureId: string,
+  { before, after }: Change,
   parts: readonly Part[],
   counter: CounterRow,
   action: UsageAction,
 ): void {
-  // A call that changes nothing has an entry too.
-  for (const { credit, amount } of parts.length > 0 ? parts : [{ credit: null, amount: 0 }]) {
-    if (credit === null) {
-      addCounter(move, planKey(featureId, after), counter, amount, action)
-      continue
-    }
-    addCredit(move, featureId, after, credit, amount, action)
+  for (const { credit, amount } of parts) {
+    if (credit === null) addCounter(move, planKey(featureId, after), counter, amount, action)
+    else addCredit(move, featureId, after, credit, amount, action)
   }
-  if (after.owed !== before.owed) move.owed.set(featureId, owedIn(after))
+  if (after.owed !== before.owed || after.drawn !== before.drawn) move.features.set(featureId, keptOf(after))
   addCaps(move, featureId, { before, after })
 }
 
 /** Adds the counts of caps that have changed. */
-export function addCaps(
-  move: SpendingMove,
-  featureId: string,
-  { before, after }: { before: Purse; after: Purse },
-): void {
+export function addCaps(move: SpendingMove, featureId: string, { before, after }: Change): void {
   for (const [i, { reserved, ...cap }] of after.caps.entries()) {
     if (cap.used === before.caps[i]?.used) continue
     move.caps.set(`${featureId} ${cap.period} ${cap.entity}`, { ...cap, featureId })
@@ -113,5 +140,11 @@ const creditKey = (featureId: string, creditId: string): LedgerKey => ({
   periodStart: 0,
 })
 
-const owedIn = (purse: Purse): Spending['owed'] =>
-  purse.owed > 0 ? { amount: purse.owed, period: currentPeriod(purse) } : null
+const keptOf = (purse: Purse): Pick<Spending, 'owed' | 'drawn'> => {
+  const { owed, drawn } = purse
+  const period = currentPeriod(purse)
+  return {
+    owed: owed > 0 ? { amount: owed, period } : null,
+    drawn: drawn.units > 0 ? { ...drawn, period } : null,
+  }
+}

@@ -4,6 +4,7 @@ import { type Purse, usedInPeriod } from '../../domain/spending.ts'
 import { isoOrNull } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { crossedThresholds } from '../../domain/usage-thresholds.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CounterMove, UsageEventRow } from '../../store/usage/usage-moves.ts'
 import type { PendingUsage } from '../call/hot-paths.ts'
@@ -28,7 +29,7 @@ interface MovedCounter {
 export function spendingEvents(
   apps: AppCache,
   of: { appId: string; userUid: number; userId: string; featureId: string },
-  state: Pick<UsageState, 'entitlement'>,
+  entitlement: UserEntitlement,
   { before, after }: { before: Purse; after: Purse },
   action: UsageAction,
 ): UsageEventRow[] {
@@ -39,7 +40,7 @@ export function spendingEvents(
   const units = usedInPeriod(after) - usedInPeriod(before)
   const entries = [{ action, delta: after.used - before.used, used: after.used, units }]
   const decisions = [{ item: { event: { userId } } }]
-  return usageEvents({ move: { key, entries }, state, decisions, allowance }, apps)
+  return usageEvents({ move: { key, entries }, state: { entitlement }, decisions, allowance }, apps)
 }
 
 /**

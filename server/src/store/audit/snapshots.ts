@@ -14,7 +14,7 @@ const SNAPSHOTS = {
   tokenKey: `select id, algorithm, created_at as "createdAt", retired_at as "retiredAt", revoked_at as "revokedAt"
     from token_key where app_id = $1 and id = $2`,
   feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata,
-      thresholds, archived_at as "archivedAt" from feature where app_id = $1 and id = $2`,
+      thresholds, costs, archived_at as "archivedAt" from feature where app_id = $1 and id = $2`,
   package: `select id, name, status, is_addon as "isAddon", metadata, draft, version, archived_at as "archivedAt",
       (select reach from package_history h where h.app_id = p.app_id and h.package_id = p.id and h.to_version = p.version
          and h.kind = 'PUBLISHED') as "publishedFor",

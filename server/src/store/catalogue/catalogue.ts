@@ -82,7 +82,7 @@ select app.version, app.origins, app.archived_at is not null as archived, app.te
     as "revokedTokenKeys",
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
-     'metadata', metadata, 'thresholds', thresholds, 'overridePeriods', override_periods, 'spends', spends, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
+     'metadata', metadata, 'thresholds', thresholds, 'costs', costs, 'overridePeriods', override_periods, 'spends', spends, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
   (select coalesce(json_agg(json_build_object(
      'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
      'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,

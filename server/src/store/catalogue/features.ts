@@ -13,10 +13,10 @@ export async function insertFeatures(
   features: readonly Feature[],
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata, thresholds)
-     select $1, id, name, type, unit_label, unit_label_plural, metadata, thresholds::int[]
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[], $8::text[])
-       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, thresholds, ord)
+    `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata, thresholds, costs)
+     select $1, id, name, type, unit_label, unit_label_plural, metadata, thresholds::int[], costs
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[], $8::text[], $9::jsonb[])
+       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, thresholds, costs, ord)
      order by ord on conflict do nothing`,
     [
       appId,
@@ -27,6 +27,7 @@ export async function insertFeatures(
       features.map((f) => f.unitLabelPlural),
       features.map((f) => JSON.stringify(f.metadata)),
       features.map((f) => arrayOrNull(f.thresholds)),
+      features.map((f) => JSON.stringify(f.costs ?? [])),
     ],
   )
   return rowCount ?? 0
@@ -35,7 +36,7 @@ export async function insertFeatures(
 export async function updateFeature(db: HomeDb, appId: string, feature: Feature): Promise<void> {
   await db.query(
     `update feature set name = $3, unit_label = $4, unit_label_plural = $5, metadata = $6,
-       thresholds = $7::int[]
+       thresholds = $7::int[], costs = $8
      where app_id = $1 and id = $2`,
     [
       appId,
@@ -45,8 +46,25 @@ export async function updateFeature(db: HomeDb, appId: string, feature: Feature)
       feature.unitLabelPlural,
       JSON.stringify(feature.metadata),
       arrayOrNull(feature.thresholds),
+      JSON.stringify(feature.costs ?? []),
     ],
   )
+}
+
+/** Makes checks and records of the features read credits and reservations too. The app is locked. */
+export async function setSpends(db: HomeDb, appId: string, featureIds: readonly string[]): Promise<void> {
+  await db.query(`update feature set spends = true where app_id = $1 and id = any($2) and not spends`, [
+    appId,
+    featureIds,
+  ])
+}
+
+/** Makes checks and records of pools, and of what draws on them, read all that pays. The app is locked. */
+export async function flagPools(db: HomeDb, appId: string, features: readonly Feature[]): Promise<void> {
+  const ids = features.flatMap(({ id, costs = [] }) =>
+    costs.length > 0 ? [id, ...costs.map(({ featureId }) => featureId)] : [],
+  )
+  if (ids.length > 0) await setSpends(db, appId, ids)
 }
 
 const arrayOrNull = (thresholds: Feature['thresholds']): string | null =>

@@ -1,6 +1,7 @@
 import { escapeLiteral } from 'pg'
 import type { Tx } from '../connection/database.ts'
 import type { PlaceLayout } from '../connection/places.ts'
+import { enrolEach, type Stranger } from '../usage/enrol.ts'
 import type { Question } from '../usage/holding-questions.ts'
 import { type Holding, readHoldings } from '../usage/read-holdings.ts'
 import type { CounterMove, CounterRef, MadeMoves, Receipt } from '../usage/usage-moves.ts'
@@ -105,6 +106,20 @@ export class CellUsage implements UsageStore {
       for (const inner of done) made.add(inRow.get(inner) as SpendingMove)
     }
     return made
+  }
+
+  /** Users on another server draw on no pools. */
+  async enrol(
+    client: Tx,
+    strangers: readonly Stranger[],
+    { inTransaction = false }: UsageOptions,
+  ): Promise<void> {
+    if (inTransaction || strangers.every(({ ref }) => typeof ref === 'string'))
+      return enrolEach(client, strangers)
+    for (const some of byCell(strangers, (stranger) => cellRef(stranger).cell)) {
+      const { cell } = cellRef(some[0] as Stranger)
+      await this.#inCell(client, cell, holding(this.#cells.home, some), () => enrolEach(client, some))
+    }
   }
 
   async isOutdated(client: Tx, error: unknown): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { NewReservation } from '../../domain/reservation.ts'
-import type { HeldPart } from '../../domain/spending.ts'
+import { poolOf } from '../../domain/reservation.ts'
+import type { HeldPart } from '../../domain/split.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
@@ -39,11 +40,11 @@ export async function insertReservation(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state,
-       split, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'HELD', $9, $10, $11) on conflict do nothing`,
+       split, created_at, expires_at, pool_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'HELD', $9, $10, $11, $12) on conflict do nothing`,
     [
       ...[appId, id, userUid, featureId, amount, atLeast, ttlSeconds, JSON.stringify(metadata)],
-      ...[JSON.stringify(parts), timestamp(at.now), timestamp(at.expiresAt)],
+      ...[JSON.stringify(parts), timestamp(at.now), timestamp(at.expiresAt), poolOf(parts)],
     ],
   )
   return rowCount === 1
@@ -56,9 +57,10 @@ export async function updateReservation(
   { id, state, parts, settled, late, reason, expiresAt }: ReservationRow,
 ): Promise<void> {
   await db.query(
-    `update usage_reservation set state = $3, split = $4, settled = $5, late = $6, reason = $7, expires_at = $8
+    `update usage_reservation set state = $3, split = $4, settled = $5, late = $6, reason = $7, expires_at = $8,
+       pool_id = $9
      where app_id = $1 and id = $2`,
-    [appId, id, state, JSON.stringify(parts), settled, late, reason, timestamp(expiresAt)],
+    [appId, id, state, JSON.stringify(parts), settled, late, reason, timestamp(expiresAt), poolOf(parts)],
   )
 }
 

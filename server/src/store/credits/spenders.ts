@@ -1,47 +1,36 @@
 import type { HomeDb, UserDb } from '../connection/places.ts'
-
-/** Makes checks and records of the feature read credits and reservations too. The app is locked. */
-export async function setSpends(db: HomeDb, appId: string, featureId: string): Promise<void> {
-  await db.query(`update feature set spends = true where app_id = $1 and id = $2`, [appId, featureId])
-}
+import { enrol } from '../usage/enrol.ts'
 
 /**
  * Locks the spender's row of a user: until the transaction ends, no other decision about the user's credits is written.
- * Returns its version; null: the user has none for this feature.
+ * Returns its version; null: the user is not enrolled for all of these features.
  */
 export async function lockSpender(
   db: HomeDb,
   appId: string,
   uid: number,
-  featureId: string,
+  featureIds: readonly string[],
 ): Promise<number | null> {
-  const { rows } = await db.query<{ version: number }>(
-    `select version from spender where app_id = $1 and user_uid = $2 and features ? $3 for update`,
-    [appId, uid, featureId],
+  const { rows } = await db.query<{ version: number; enrolled: boolean }>(
+    `select version, features ?& $3 as enrolled from spender where app_id = $1 and user_uid = $2 for update`,
+    [appId, uid, featureIds],
   )
-  return rows[0]?.version ?? null
+  return rows[0]?.enrolled ? rows[0].version : null
 }
 
 /**
- * Enrols a feature of a user who is locked, and returns the version of the spender's row. The user's row becomes another,
- * so that no call decided from memory is written without the credits.
+ * Enrols features of a user, and returns the version of the spender's row. The user's row becomes another, so that no call
+ * decided from memory is written without the credits.
  */
 export async function enrolSpender(
   db: UserDb,
   appId: string,
   uid: number,
-  featureId: string,
+  featureIds: readonly string[],
 ): Promise<number> {
-  await db.query(`update users set metadata = metadata where app_id = $1 and uid = $2`, [appId, uid])
-  const { rows } = await db.query<{ version: number }>(
-    `insert into spender (app_id, user_uid, features) values ($1, $2, jsonb_build_object($3::text, '{}'::jsonb))
-     on conflict (app_id, user_uid) do update set version = spender.version + 1,
-       features = spender.features || excluded.features
-     returning version`,
-    [appId, uid, featureId],
-  )
-  if (!rows[0]) throw new Error('a spender was not stored')
-  return rows[0].version
+  const version = await enrol(db, appId, uid, featureIds)
+  if (version === null) throw new Error('a spender was not stored')
+  return version
 }
 
 /** Voids the credits of a user, and ends their reservations and caps. */

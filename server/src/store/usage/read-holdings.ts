@@ -2,7 +2,8 @@ import type { CountedCap } from '../../domain/cap.ts'
 import { MAX_REFILLED_CREDITS } from '../../domain/limits.ts'
 import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import type { HeldCredit, HeldPart, Spending } from '../../domain/spending.ts'
+import { type HeldCredit, heldParts, type Spending } from '../../domain/spending.ts'
+import type { HeldPart } from '../../domain/split.ts'
 import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
 import { textArray } from '../connection/arrays.ts'
@@ -88,12 +89,16 @@ const CREDIT = `json_build_array(k.id, k.kind, k.priority, ms_of(k.effective_at)
 const CAP = `json_build_array(nullif(k.entity, ''), k.period, k."limit", ms_of(k.window_start), k.used)`
 const OWN = 'k.app_id = s.app_id and k.user_uid = s.user_uid and k.feature_id = q.feature_id'
 const SPENDING = `left join lateral (
-  select json_build_object('version', s.version, 'owed', s.features -> q.feature_id -> 'owed',
+  select json_build_object('version', s.version, 'feature', q.feature_id, 'owed', s.features -> q.feature_id -> 'owed',
+    'drawn', s.features -> q.feature_id -> 'drawn',
     'open', (select json_agg(${CREDIT}) from credit k where ${OWN} and not ended),
     'ended', (select json_agg(${CREDIT}) from (
        select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS}) k),
     'held', (select json_agg(k.split) from usage_reservation k
        where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW}),
+    'drawing', (select json_agg(k.split) from usage_reservation k
+       where k.app_id = s.app_id and k.user_uid = s.user_uid and k.pool_id = q.feature_id and k.state = 'HELD'
+         and k.expires_at > ${APP_NOW}),
     'caps', (select json_agg(${CAP}) from usage_cap k where ${OWN})) as spending
   from spender s where q.spends and s.app_id = u.app_id and s.user_uid = u.uid and s.features ? q.feature_id
   offset 0) p on true`
@@ -176,17 +181,23 @@ type ListedCredit = [
 
 interface ListedSpending {
   version: number
+  feature: string
   owed: Spending['owed']
+  drawn: Spending['drawn']
   open: ListedCredit[] | null
   ended: ListedCredit[] | null
   held: HeldPart[][] | null
+  /** those that draw on the feature as a pool */
+  drawing: HeldPart[][] | null
   caps:
     | [entity: string | null, period: ResetPeriod, limit: number, windowStart: number, used: number][]
     | null
 }
 
 function spendingFrom(text: string): HeldSpending {
-  const { version, owed, open, ended, held, caps } = JSON.parse(text) as ListedSpending
+  const listed = JSON.parse(text) as ListedSpending
+  const { version, owed, drawn, open, ended, caps } = listed
+  const held = heldParts(listed.feature, (listed.held ?? []).flat(), (listed.drawing ?? []).flat())
   const credits = [...(open ?? []), ...(ended ?? [])].map((listed) => {
     const [id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed] =
       listed
@@ -201,7 +212,7 @@ function spendingFrom(text: string): HeldSpending {
       used,
     }),
   )
-  return { version, owed, credits, held: (held ?? []).flat(), caps: counted }
+  return { version, owed, drawn, credits, held, caps: counted }
 }
 
 /** As the database lists it: see `live_subscriptions` in the schema. */

@@ -1,5 +1,6 @@
 import type { Tx } from '../connection/database.ts'
 import type { PlaceLayout } from '../connection/places.ts'
+import { enrolEach, type Stranger } from './enrol.ts'
 import type { Question } from './holding-questions.ts'
 import { type Holding, readHoldings } from './read-holdings.ts'
 import type { CounterMove, MadeMoves, Receipt } from './usage-moves.ts'
@@ -30,6 +31,9 @@ export interface UsageStore {
   /** Makes each move whose spender and counters are still as they were read; returns those that were made. */
   spend(client: Tx, moves: readonly SpendingMove[], how: UsageOptions): Promise<ReadonlySet<SpendingMove>>
 
+  /** Enrols these users, so that their decisions about spending have a row that guards them. */
+  enrol(client: Tx, strangers: readonly Stranger[], how: UsageOptions): Promise<void>
+
   /** Whether a statement may have failed because users are not where the layout says. */
   isOutdated(client: Tx, error: unknown): Promise<boolean>
 }
@@ -51,5 +55,6 @@ export const ONE_PLACE_USAGE: UsageStore = {
     return done.size === moves.length
   },
   spend: writeSpending,
+  enrol: enrolEach,
   isOutdated: async () => false,
 }

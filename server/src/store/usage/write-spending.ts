@@ -31,8 +31,8 @@ export interface SpendingMove {
   at: number
   /** leads to the place of the user's counters */
   ref: CounterRef
-  /** what is owed now, by feature; others are unchanged */
-  owed: Map<string, Spending['owed']>
+  /** what is owed and was drawn, by feature; others are unchanged */
+  features: Map<string, Pick<Spending, 'owed' | 'drawn'>>
   /** by the text of their key */
   counters: Map<string, SpentCounter>
   /** by id */
@@ -81,7 +81,7 @@ const sameCounter = (counter: string, move: string) =>
 function writing(withEvents: boolean): string {
   const take = parameters()
   const given = `unnest(${take('text', 'bigint', 'bigint', 'text', 'timestamptz')})
-    with ordinality as g (app_id, user_uid, version, owed, at, ord)`
+    with ordinality as g (app_id, user_uid, version, features, at, ord)`
   const counters = `unnest(${take('int', ...KEY_TYPES, 'tid', 'bigint', 'bigint')})
     as c (ord, ${KEY}, tid, was, becomes)`
   const credits = `unnest(${take('int', 'text', 'bigint', 'text', 'bigint', 'boolean')})
@@ -105,7 +105,7 @@ function writing(withEvents: boolean): string {
   select h.* from held h where (select count(*) from counter where ord = h.ord and was is not null)
     = (select count(*) from found where ord = h.ord)
 ), spender_moved as (
-  update spender s set version = s.version + 1, features = s.features || m.owed::jsonb
+  update spender s set version = s.version + 1, features = s.features || m.features::jsonb
   from made m where s.app_id = m.app_id and s.user_uid = m.user_uid
 ), counter_moved as (
   update usage_counter c set used = f.becomes from found f join made m on m.ord = f.ord where ${sameCounter('c', 'f')}
@@ -148,9 +148,7 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
     textArray(moves, ({ appId }) => appId),
     numberArray(moves, ({ userUid }) => userUid),
     numberArray(moves, ({ version }) => version),
-    textArray(moves, ({ owed }) =>
-      JSON.stringify(Object.fromEntries([...owed].map(([id, owed]) => [id, { owed }]))),
-    ),
+    textArray(moves, ({ features }) => JSON.stringify(Object.fromEntries(features))),
     textArray(moves, ({ at }) => timestamp(at)),
     numberArray(counters, ({ ord }) => ord),
     ...keyColumns(counters.map(({ line }) => line.key)),

@@ -1,0 +1,112 @@
+import type { Catalogue } from '../../domain/catalogue.ts'
+import {
+  NO_SPENDING,
+  type Pool,
+  purseOf,
+  type Spending,
+  spendable,
+  WITHOUT_PLAN,
+} from '../../domain/spending.ts'
+import { type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
+import type { Question } from '../../store/usage/holding-questions.ts'
+import type { Holding } from '../../store/usage/read-holdings.ts'
+import type { EntitlementQuestion, EntitlementState, PoolState } from '../call/hot-paths.ts'
+
+// What a statement has read of a user and feature, and of the pool that the feature draws on.
+
+/** A pool that was asked about. */
+export interface AskedPool extends Pick<PoolState, 'featureId' | 'cost' | 'open'> {
+  /** whether a reservation draws on it */
+  held: boolean
+  /** the index of its first row among those requested */
+  from: number
+}
+
+export function stand(
+  catalogue: Catalogue,
+  { featureId }: EntitlementQuestion,
+  asked: readonly Question[],
+  holdings: readonly (Holding | undefined)[],
+  { from, draw }: { from: number; draw: AskedPool | null },
+  holding: Holding,
+): EntitlementState {
+  const { uid, now, spending } = holding
+  const holder = uid === null ? null : holding
+  const entitlement = userEntitlement(catalogue, featureId, holder, now)
+  const pool = draw && holder ? poolState(catalogue, draw, asked, holdings, holder) : null
+  const state: EntitlementState = {
+    featureId,
+    entitlement,
+    holder,
+    catalogue,
+    now,
+    uid,
+    used: 0,
+    counter: null,
+    counted: false,
+    spending,
+    purse: null,
+    pool,
+  }
+  const spends = spending !== null || pool !== null
+  const own = spending ?? NO_SPENDING
+  const counted = spends ? spendable(entitlement, own, now, pool?.open) : metered(entitlement)
+  if (!counted) return state
+  const counter = counterIn(counted, asked, holdings, from)
+  state.counter = counter?.ref ?? holding.ref
+  if (counter) {
+    state.used = counter.used
+    state.counted = true
+  }
+  if (spends) state.purse = purseOf(counted, state.used, own, now, pool && poolFrom(pool, pool.spending, now))
+  return state
+}
+
+/** The pool as a part of a purse. */
+export const poolFrom = (
+  { featureId, cost, open, basis, used }: PoolState,
+  spending: Spending,
+  now: number,
+): Pool => ({ featureId, cost, open, purse: purseOf(basis, used, spending, now) })
+
+/** Null: the user can use nothing of the pool, and no reservation of theirs draws on it. */
+function poolState(
+  catalogue: Catalogue,
+  { from, held, featureId, cost, open }: AskedPool,
+  asked: readonly Question[],
+  holdings: readonly (Holding | undefined)[],
+  holder: Holding,
+): PoolState | null {
+  const { now } = holder
+  const entitlement = userEntitlement(catalogue, featureId, holder, now)
+  const spending = holdings[from]?.spending ?? NO_SPENDING
+  const found = spendable(entitlement, spending, now)
+  if (!found && !held) return null
+  const basis = found ?? WITHOUT_PLAN
+  const counter = counterIn(basis, asked, holdings, from)
+  return {
+    featureId,
+    cost,
+    open: open && found !== null,
+    entitlement,
+    basis,
+    used: counter?.used ?? 0,
+    counter: counter?.ref ?? holder.ref,
+    counted: counter !== undefined,
+    spending,
+  }
+}
+
+/** The counter of this period, among the rows that start at `from`. */
+function counterIn(
+  { allowance, period }: Pick<PoolState['basis'], 'allowance' | 'period'>,
+  asked: readonly Question[],
+  holdings: readonly (Holding | undefined)[],
+  from: number,
+): Holding['counters'][number] | undefined {
+  let at = from
+  while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
+  return holdings[at]?.counters.find(({ start }) => start === period.start)
+}
+
+const metered = (entitlement: UserEntitlement) => (entitlement.kind === 'metered' ? entitlement : null)
