@@ -316,6 +316,33 @@ describe('gap: webhooks: an endpoint', () => {
     ])
   })
 
+  it('gets a backlog at a pace that leaves time to requests, and does not delay another one meanwhile', async () => {
+    const { id } = await createEndpoint({ types: ['user.created'] })
+    await admin.call('updateWebhookEndpoint { id }', { id, input: { enabled: false } })
+    const times: number[] = []
+    receiver.answer = () => {
+      times.push(performance.now())
+      return 200
+    }
+    const other = await startReceiver()
+    await createEndpoint({ url: other.url, types: ['feature.created'] })
+    await sql(
+      `insert into webhook_delivery (app_id, endpoint_id, event_id, event_type)
+       select $1, $2, 'evt_' || i, 'webhook.test' from generate_series(1, 600) i`,
+      [appId, id],
+    )
+    await admin.call('updateWebhookEndpoint { id }', { id, input: { enabled: true } })
+    await received(1)
+    await admin.call('createFeature { id }', { input: { id: 'f', name: 'F', type: 'BINARY' } })
+    await vi.waitUntil(() => other.received.length > 0, { timeout: PATIENCE_MS })
+    const before = receiver.received.length
+    await received(600)
+    await other.stop()
+    expect(before).toBeLessThan(600)
+    // 8 at once, at most every 40 ms; a timer may be a little early.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(74 * 38)
+  })
+
   it('that is disabled keeps what is waiting, and continues when it is enabled', async () => {
     const { id } = await createEndpoint({ types: ['user.created'] })
     receiver.answer = () => 500
@@ -403,7 +430,8 @@ describe('gap: webhooks: an endpoint', () => {
     expect(receiver.received.map((one) => eventOf(one).userId)).toEqual(['a'])
     expect(await resend({})).toEqual({ resent: 2, more: false })
     await received(3)
-    expect(await settled(id, { state: 'SUCCEEDED' })).toHaveLength(3)
+    const succeeded = async () => (await settled(id, { state: 'SUCCEEDED' })).length
+    await vi.waitUntil(async () => (await succeeded()) === 3, { timeout: PATIENCE_MS })
   })
 
   it('takes its deliveries with it when it is deleted', async () => {

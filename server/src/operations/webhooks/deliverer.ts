@@ -18,6 +18,12 @@ import { recordFinished } from './record-finished.ts'
 /** How soon a due delivery is noticed at the latest. There is no notification; see operations/events. */
 const POLL_MS = 250
 const RETRY_MS = 1_000
+/**
+ * Attempts begin in groups of at most this size and no closer than this time: up to 250 a second, so that a backlog leaves
+ * the process and the database to requests.
+ */
+const GROUP = 10
+const GROUP_MS = 40
 /** Twice the maximum duration of an attempt: a process that has not recorded it by then is considered dead. */
 const LEASE_SECONDS = (2 * WEBHOOK_TIMEOUT_MS) / 1000
 /** Attempts recorded in one statement. */
@@ -79,8 +85,9 @@ export class Deliverer {
   }
 
   async #work(): Promise<void> {
-    const { log } = this.#deps
+    const { log, monotonic } = this.#deps
     while (!this.#stopping.signal.aborted) {
+      const began = monotonic()
       let wait = POLL_MS
       try {
         await this.#measure()
@@ -93,6 +100,9 @@ export class Deliverer {
         wait = RETRY_MS
       }
       if (wait > 0) await this.#pause(wait)
+      const { signal } = this.#stopping
+      const early = GROUP_MS - (monotonic() - began)
+      if (early > 0) await delay(early, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -110,7 +120,7 @@ export class Deliverer {
       return claimDeliveries(tx, {
         lease,
         leaseSeconds: LEASE_SECONDS,
-        limit: this.#slots.free,
+        limit: Math.min(this.#slots.free, GROUP),
         perEndpoint: MAX_DELIVERIES_PER_ENDPOINT,
         busy: this.#slots.busy,
       })

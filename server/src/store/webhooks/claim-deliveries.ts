@@ -36,7 +36,8 @@ interface Claim {
 
 /**
  * Claims due deliveries: the oldest of each endpoint, and no more of it than it may have. Endpoints are found by jumping
- * from one to the next in the index of pending deliveries, so a long backlog of one costs the others nothing.
+ * from one to the next in the index of pending deliveries, and served in random order, so a long backlog of one does not
+ * delay the others.
  */
 export async function claimDeliveries(tx: Tx, claim: Claim): Promise<ClaimedDelivery[]> {
   const { rows } = await tx.query<ClaimedDelivery>(
@@ -55,7 +56,7 @@ export async function claimDeliveries(tx: Tx, claim: Claim): Promise<ClaimedDeli
          case when e.previous_secret_until > now() then e.previous_secret end as previous_secret,
          coalesce((select free from busy b where b.app_id = w.app_id and b.endpoint_id = w.endpoint_id), $4) as free
        from waiting w join webhook_endpoint e on e.app_id = w.app_id and e.id = w.endpoint_id and e.enabled
-       where w.due_at <= now() order by w.due_at),
+       where w.due_at <= now() order by random()),
      due as materialized (
        select o.*, d.seq from open o cross join lateral (
          select seq from webhook_delivery
