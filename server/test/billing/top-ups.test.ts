@@ -399,6 +399,23 @@ describe('credits bought at Stripe', () => {
     expect(await record(1)).toMatchObject({ recorded: false })
   })
 
+  it('keep what another feature has used and reserved of a pool', async () => {
+    await customers.access('END')
+    await shop.admin.data(`mutation {
+      createFeature(input: { id: "image", name: "Image", type: CONSUMABLE }) { id }
+      updateFeature(id: "call", input: { costs: [{ featureId: "image", cost: 12 }] }) { id }
+    }`)
+    const payment = await payAtStripe()
+    await heard()
+    const ofImages = { userId: customers.user, featureId: 'image' }
+    await shop.admin.call('recordUsage { recorded }', { input: { ...ofImages, delta: 10 } })
+    await shop.admin.call('reserveUsage { reserved }', { input: { ...ofImages, amount: 5 } })
+    stripe.refund(payment)
+    await heard()
+    expect(await credits()).toMatchObject([{ amount: 180, used: 120, reserved: 60 }])
+    await shop.admin.data('mutation { updateFeature(id: "call", input: { costs: [] }) { id } }')
+  })
+
   it('are restored when a dispute is won, and stay taken back when it is lost', async () => {
     await customers.access('END')
     const payment = await payAtStripe()
