@@ -6,9 +6,9 @@ export const SKIP_THE_RECEIPT: Breakage = {
   sources: [
     {
       file: 'operations/usage/spend-batch.ts',
-      find: 'function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {\n  if (!key) return []',
+      find: 'function receiptsOf({ item: { key }, answer, uid, split }: Decision): Receipt[] {\n  if (!key) return []',
       replace:
-        'function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {\n  if (!key || key) return []',
+        'function receiptsOf({ item: { key }, answer, uid, split }: Decision): Receipt[] {\n  if (!key || key) return []',
     },
   ],
 }

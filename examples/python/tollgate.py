@@ -148,6 +148,7 @@ CreateUsageEventInput = TypedDict(
         "entities": "Optional[List[str]]",
         "featureId": "str",
         "idempotencyKey": "Optional[str]",
+        "revertOf": "Optional[str]",
         "userId": "str",
     },
     total=False,
@@ -698,13 +699,14 @@ class Tollgate:
         action: Union[Optional[UsageAction], _Omitted] = OMITTED,
         entities: Union[Optional[List[str]], _Omitted] = OMITTED,
         idempotency_key: Union[Optional[str], _Omitted] = OMITTED,
+        revert_of: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> RecordedUsage:
         return self._send(
             "POST",
             "/v1/usage",
             {},
-            {"action": action, "delta": delta, "entities": entities, "featureId": feature_id, "idempotencyKey": idempotency_key, "userId": user_id},
+            {"action": action, "delta": delta, "entities": entities, "featureId": feature_id, "idempotencyKey": idempotency_key, "revertOf": revert_of, "userId": user_id},
             request_key or str(uuid.uuid4()),
         )
 

@@ -486,6 +486,15 @@ export class Tollgate {
     return oneOf(recorded)
   }
 
+  /**
+   * Returns exactly what an earlier event or reservation took, to the same sources. `revertOf` is the event's
+   * `idempotencyKey`, or the id of a reservation that has ended. Repeated calls have the same answer and no further effect.
+   */
+  revertUsage(input: T.RevertUsageInput, options?: MutationOptions): Promise<T.Result<T.RecordedUsage>> {
+    const event = { ...input, delta: 0 }
+    return this.#ofUser(input?.userId, this.#calls.call('recordUsage', { input: event }, options))
+  }
+
   /** Records up to 100 usage events in one call, in order. Each event succeeds or fails on its own. */
   async recordUsages(
     inputs: readonly T.CreateUsageEventInput[],

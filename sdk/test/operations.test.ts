@@ -336,6 +336,14 @@ const MUTATIONS: Row[] = [
     { recorded: false, reason: TEXT, consumption: counted(4), queued: false },
   ],
   [
+    'recordUsage',
+    async (t) => {
+      await t.recordUsage({ userId: 'eva', featureId: 'calls', delta: 2, idempotencyKey: 'wrong' })
+      return t.revertUsage({ userId: 'eva', featureId: 'calls', revertOf: 'wrong' })
+    },
+    { recorded: true, reason: null, consumption: counted(4) },
+  ],
+  [
     'recordUsages',
     (t) =>
       t.recordUsages([

@@ -83,6 +83,16 @@ export interface Recorded extends RecordedUsage {
   queued: boolean
 }
 
+/** Input of `revertUsage`. */
+export interface RevertUsageInput {
+  /** ID of the user. */
+  userId: string
+  /** ID of the feature. */
+  featureId: string
+  /** `idempotencyKey` of the event, or ID of a reservation that has ended. */
+  revertOf: string
+}
+
 /** Input of `recordUsage`. */
 export interface CreateUsageEventInput {
   /** ID of the user. */

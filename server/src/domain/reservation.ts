@@ -109,6 +109,19 @@ export function settle(
   return { parts: parts.map((part) => ({ ...part, settled: part.settled + (used.get(part) ?? 0) })), settled }
 }
 
+/** With units that were used beyond those reserved, so that they can be reverted too. */
+export function withMore(purse: Purse, parts: readonly HeldPart[], over: readonly Part[]): HeldPart[] {
+  const all = parts.map((part) => ({ ...part }))
+  for (const { amount, ...part } of held(purse, over, entitiesOf(parts))) {
+    const same = all.find((one) => sameSource(one, part as HeldPart))
+    if (same) {
+      same.amount += amount
+      same.settled += amount
+    } else all.push({ ...part, amount, settled: amount })
+  }
+  return all
+}
+
 /** The entities that a reservation names. */
 export const entitiesOf = (parts: readonly HeldPart[]): readonly string[] => parts[0]?.entities ?? []
 

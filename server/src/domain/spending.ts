@@ -305,7 +305,10 @@ export function giveBack(purse: Purse, amount: number, entities: readonly string
 }
 
 /** What is owed never exceeds what is used beyond the budget. */
-const withinDebt = (purse: Purse): Purse => ({ ...purse, owed: Math.min(purse.owed, beyondBudget(purse)) })
+export const withinDebt = (purse: Purse): Purse => ({
+  ...purse,
+  owed: Math.min(purse.owed, beyondBudget(purse)),
+})
 
 const beyondBudget = ({ allowance: { budget }, used }: Purse): number =>
   budget === null ? 0 : Math.max(0, used - budget)
@@ -397,7 +400,7 @@ function withDrawn(
   return {
     ...purse,
     pool: { ...pool, purse: spent(pool.purse, partsOn(pool.featureId, parts), entities) },
-    drawn: { units: drawn.units + unitsOf(parts), parts: all.slice(-MAX_DRAWN_PARTS) },
+    drawn: { units: Math.max(0, drawn.units + unitsOf(parts)), parts: all.slice(-MAX_DRAWN_PARTS) },
   }
 }
 

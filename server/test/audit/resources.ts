@@ -67,7 +67,7 @@ const INPUTS: [type: string, fields: string][] = [
   ['UpdatePackageInput', 'metadata: JSON'],
   [
     'CreateUsageEventInput',
-    'userId: String, featureId: String, delta: Whole, action: UsageAction, idempotencyKey: String, entities: List',
+    'userId: String, featureId: String, delta: Whole, action: UsageAction, idempotencyKey: String, entities: List, revertOf: String',
   ],
 ]
 

@@ -50,9 +50,10 @@ insert into spender (app_id, user_uid, features) values ('${app}', ${uid}, '{"ca
 insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at, provider, provider_ref, bought)
   values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now(), 'stripe', 'cs_credit', 10);
 insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state, split,
-    created_at, expires_at)
+    created_at, expires_at, reverted)
   values ('${app}', 'reservation', ${uid}, 'calls', 5, 5, 60, '{}', 'HELD',
-    '[{"credit":"credit","period":null,"amount":5,"settled":0}]', now(), now() + interval '1 day');
+    '[{"credit":"credit","period":null,"amount":5,"settled":0}]', now(), now() + interval '1 day',
+    '{"recorded":true}');
 insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
   values ('${app}', ${uid}, 'calls', '', 'DAY', 10, now());
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
@@ -109,7 +110,7 @@ update ledger_partition set retired_at = now() where block = 0;
 insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 0, 2, 1);
 insert into idempotency (app_id, scope, key, request, results, user_uid)
-  values ('${app}', 'request', 'k', '\\x05', '{}', ${uid});
+  values ('${app}', 'request', 'k', '\\x05', '{}', ${uid}), ('${app}', 'usage', 'event', '\\x06', '{}', ${uid});
 insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id)
   values ('${app}', 'o@example.com', 'createUser', 'user', 'ann');
 insert into user_import (app_id, id, state, member_email) values ('${app}', 'older', 'APPLIED', 'o@example.com');

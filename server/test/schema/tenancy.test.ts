@@ -65,7 +65,7 @@ import {
 } from '../../src/store/usage/activity.ts'
 import { listDenials, noteDenials } from '../../src/store/usage/denials.ts'
 import { featureActivityBetween, featureTotals } from '../../src/store/usage/feature-activity.ts'
-import { storeResults } from '../../src/store/usage/idempotency.ts'
+import { lockUsageKey, storeResults } from '../../src/store/usage/idempotency.ts'
 import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
 import * as hours from '../../src/store/usage/usage-hours.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
@@ -313,6 +313,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     features.flagPools(db, app, [{ ...FEATURE, id: 'calls', costs: [{ featureId: 'calls', cost: 2 }] }]),
   lockSpender: (db, app) => spenders.lockSpender(db, app, UID, ['calls']),
   endSpending: (db, app) => spenders.endSpending(db, app, UID),
+  lockUsageKey: (db, app) => lockUsageKey(db, app, 'event'),
+  revertedAs: (db, app) => reservations.revertedAs(db, app, 'reservation'),
+  storeReverted: (db, app) => reservations.storeReverted(db, app, 'reservation', { recorded: false }),
   findCredit: (db, app) => credits.findCredit(db, app, 'credit'),
   findPurchase: (db, app) => credits.findPurchase(db, app, 'credit'),
   findBoughtCredit: (db, app) =>

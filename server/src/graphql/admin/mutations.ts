@@ -14,6 +14,7 @@ import { removeCap, setCap } from '../../operations/credits/caps.ts'
 import { extendReservation } from '../../operations/credits/extend-reservation.ts'
 import { releaseReservation } from '../../operations/credits/release-reservation.ts'
 import { reserveUsage } from '../../operations/credits/reserve-usage.ts'
+import { recordOrRevert } from '../../operations/credits/revert-usage.ts'
 import { settleReservation } from '../../operations/credits/settle-reservation.ts'
 import { voidCredit } from '../../operations/credits/void-credit.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
@@ -22,7 +23,7 @@ import type { AdminMutation } from '../../operations/registry/registry.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
-import { recordUsage, recordUsages } from '../../operations/usage/record-usage.ts'
+import { recordUsages } from '../../operations/usage/record-usage.ts'
 import { createUser } from '../../operations/users/create-user.ts'
 import { deleteUser } from '../../operations/users/delete-user.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
@@ -167,7 +168,7 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           type: types.recordedUsage,
           args: { input: t.arg({ type: inputs.createUsageEvent, required: true }) },
           resolve: (_, { input }, context, info) =>
-            recordUsage(mutationCall(context, info), usageEvent(input)),
+            recordOrRevert(mutationCall(context, info), usageEvent(input)),
         }),
         recordUsages: t.field({
           type: [types.recordedUsage],

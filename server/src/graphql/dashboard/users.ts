@@ -1,9 +1,9 @@
 import { inApp } from '../../operations/apps/apps.ts'
+import { recordOrRevert } from '../../operations/credits/revert-usage.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { subscription } from '../../operations/subscriptions/subscriptions.ts'
-import { recordUsage } from '../../operations/usage/record-usage.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
 import { usageSeries } from '../../operations/usage/usage-series.ts'
 import {
@@ -139,7 +139,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
     recordUsage: t.field({
       type: own.recordedUsage,
       args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
-      resolve: (_, { appId, input }, context) => recordUsage(appCall(context, appId), usageEvent(input)),
+      resolve: (_, { appId, input }, context) => recordOrRevert(appCall(context, appId), usageEvent(input)),
     }),
     generateUserToken: t.field({
       type: own.generatedUserToken,

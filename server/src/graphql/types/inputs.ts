@@ -133,6 +133,7 @@ export function usageEvent(input: {
   action?: Maybe<UsageAction>
   idempotencyKey?: Maybe<string>
   entities?: Maybe<string[]>
+  revertOf?: Maybe<string>
 }): KeyedUsageEvent {
   return {
     userId: input.userId,
@@ -141,6 +142,7 @@ export function usageEvent(input: {
     action: input.action ?? 'ADD',
     idempotencyKey: input.idempotencyKey ?? null,
     ...(input.entities && { entities: input.entities }),
+    ...(typeof input.revertOf === 'string' && { revertOf: input.revertOf }),
   }
 }
 

@@ -68,12 +68,20 @@ export function defineUserTypes<Context extends object>(
       fields: (t) => ({
         userId: t.string({ required: true }),
         featureId: t.string({ required: true }),
-        delta: t.field({ type: 'SafeInt', required: true }),
+        delta: t.field({
+          type: 'SafeInt',
+          required: true,
+          description: 'Amount of usage; a negative one returns units. 0 with `revertOf`.',
+        }),
         action: t.field({ type: usageAction, description: 'Defaults to ADD.' }),
         idempotencyKey: t.string({
           description: 'Key that identifies the event. Events with the same key are counted once.',
         }),
         entities: t.stringList({ description: ENTITIES }),
+        revertOf: t.string({
+          description:
+            'Returns exactly what an earlier event or reservation took, to the same sources: the idempotency key of the event, or the ID of a reservation that has ended. Once: repeated calls get the same answer.',
+        }),
       }),
     }),
   }

@@ -7,6 +7,7 @@ import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
 import { setSpends } from '../../store/catalogue/features.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { UserTx } from '../../store/connection/places.ts'
+import { heldCredits } from '../../store/credits/credits.ts'
 import { enrolSpender, lockSpender } from '../../store/credits/spenders.ts'
 import { holdCounters, usedIn } from '../../store/usage/usage.ts'
 import type { LedgerKey } from '../../store/usage/write-spending.ts'
@@ -126,7 +127,8 @@ interface OpenSpender {
   featureIds: readonly string[]
 }
 
-async function openSpender(
+/** Locks the spender's row, if there is one, and reads what a decision needs. */
+export async function openSpender(
   call: SpenderCall,
   tx: UserTx,
   user: UserRow,
@@ -204,6 +206,19 @@ export async function purseIn(
   const { featureId, basis: ofPool } = state.pool
   const pool = { ...state.pool, used: (await counterOf(spender, counterKey(featureId, ofPool))) ?? 0 }
   return purseOf(basis, used, spending, now, poolFrom(pool, drawn ?? pool.spending, now))
+}
+
+/** With the credits of these parts that have ended. */
+export async function withCredits(
+  { tx, call }: Spender,
+  spending: Spending,
+  parts: readonly Pick<Part, 'credit'>[],
+): Promise<Spending> {
+  const known = new Set(spending.credits.map(({ id }) => id))
+  const ended = parts.flatMap(({ credit }) => (credit !== null && !known.has(credit) ? [credit] : []))
+  if (ended.length === 0) return spending
+  const more = await heldCredits(tx, call.appId, [...new Set(ended)])
+  return { ...spending, credits: [...spending.credits, ...more] }
 }
 
 const counterKey = (

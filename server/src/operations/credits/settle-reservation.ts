@@ -1,7 +1,7 @@
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
 import { MAX_COUNT } from '../../domain/limits.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { entitiesOf, type IfOver, reservationState, settle } from '../../domain/reservation.ts'
+import { entitiesOf, type IfOver, reservationState, settle, withMore } from '../../domain/reservation.ts'
 import {
   currentPeriod,
   type Purse,
@@ -13,10 +13,9 @@ import {
   WITHOUT_PLAN,
 } from '../../domain/spending.ts'
 import { type HeldPart, merged, partsOn, type TakenPart, unitsOf } from '../../domain/split.ts'
-import { heldCredits } from '../../store/credits/credits.ts'
 import { type ReservationRow, updateReservation } from '../../store/credits/reservations.ts'
 import type { Call } from '../call/call.ts'
-import { type Burn, purseIn, type Spender, writeBurn } from './mutate-spender.ts'
+import { type Burn, purseIn, type Spender, withCredits, writeBurn } from './mutate-spender.ts'
 import { mutateReservation, type UserReservation } from './reservations.ts'
 
 interface Settlement {
@@ -63,7 +62,7 @@ export function settleReservation(
     const after: ReservationRow = {
       ...row,
       state: final ? 'SETTLED' : 'HELD',
-      parts: isLive ? reserved.parts : row.parts,
+      parts: withMore(purse, isLive ? reserved.parts : row.parts, over.parts),
       settled: row.settled + used + most,
       late: row.late || !isLive,
       reason: reasonOf(wanted, most, isLive),
@@ -108,19 +107,6 @@ async function poolAfter(spender: Spender, parts: readonly HeldPart[]): Promise<
   if (!pool) return undefined
   const own = partsOn(pool.featureId, parts)
   return withCredits(spender, { ...pool.spending, held: [...pool.spending.held, ...own] }, own)
-}
-
-/** With the credits of these parts that have ended. */
-async function withCredits(
-  { tx, call }: Spender,
-  spending: Spending,
-  parts: readonly HeldPart[],
-): Promise<Spending> {
-  const known = new Set(spending.credits.map(({ id }) => id))
-  const ended = parts.flatMap(({ credit }) => (credit !== null && !known.has(credit) ? [credit] : []))
-  if (ended.length === 0) return spending
-  const more = await heldCredits(tx, call.appId, [...new Set(ended)])
-  return { ...spending, credits: [...spending.credits, ...more] }
 }
 
 function earlier({ feature }: Spender, { period, amount, pool }: TakenPart) {

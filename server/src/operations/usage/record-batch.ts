@@ -19,6 +19,7 @@ import {
   answerSpent,
   answerWith,
   type Decision,
+  planSplit,
   receiptsOf,
   type Spent,
   spendFrom,
@@ -238,7 +239,8 @@ function decide(
     const counter = moveOf(counters, item.caller.appId, result.value, recalled.has(index))
     const before = counter?.move.to ?? 0
     const { used, ...answer } = applyUsage(result.value.entitlement, before, item.event)
-    const decision = { item, index, answer, uid: result.value.uid }
+    const split = answer.recorded ? planSplit(item, result.value.entitlement, used - before) : null
+    const decision = { item, index, answer, uid: result.value.uid, ...(split && { split }) }
     if (counter) counter.decisions.push(decision)
     else unmoved.push(decision)
     if (counter && answer.recorded) {

@@ -13,6 +13,8 @@ import { recordBatch } from './record-batch.ts'
 
 export interface KeyedUsageEvent extends UsageEvent {
   idempotencyKey: string | null
+  /** the event or reservation to revert (see credits/revert-usage.ts); absent: usage is recorded */
+  revertOf?: string
 }
 
 export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<RecordedUsage> {
@@ -37,6 +39,8 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
 export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
   if (events.length > MAX_BATCH)
     throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
+  if (events.some(({ revertOf }) => revertOf !== undefined))
+    throw badUserInput('revertOf is an option of recordUsage, not of recordUsages', 'revertOf')
   for (const event of events) checkEvent(event)
   if (call.idempotency) {
     call.service.activity.count(

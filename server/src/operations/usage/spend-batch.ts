@@ -1,12 +1,14 @@
-import type { Purse } from '../../domain/spending.ts'
+import { type Split, toStored } from '../../domain/revert.ts'
+import { currentPeriod, type Purse } from '../../domain/spending.ts'
 import { applySpending } from '../../domain/spending-calls.ts'
-import { unitsOf } from '../../domain/split.ts'
+import { type Part, unitsOf } from '../../domain/split.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Stranger } from '../../store/usage/enrol.ts'
 import type { Receipt } from '../../store/usage/usage-moves.ts'
 import type { SpendingMove } from '../../store/usage/write-spending.ts'
-import type { FeatureTally } from '../call/hot-paths.ts'
+import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import type { OpenEvent, UsageState } from './counter-memory.ts'
 import { countRefused } from './feature-counts.ts'
@@ -17,6 +19,8 @@ import { spendingEvents } from './usage-events.ts'
 export interface Decision extends OpenEvent {
   answer: RecordedUsage
   uid: number | null
+  /** what it took; absent: nothing */
+  split?: Split
 }
 
 /** All calls of one user on features that credits may pay for, as one move: all of them succeed, or none. */
@@ -69,7 +73,8 @@ export function spendFrom(
   const before = latest(spender.purses, featureId, read)
   const { purse: after, parts, ...answer } = applySpending(before, item.event, now)
   const units = unitsOf(parts)
-  spender.decisions.push({ item, index, answer, uid, units })
+  const split = splitOf(item, before, parts)
+  spender.decisions.push({ item, index, answer, uid, units, ...(split && { split }) })
   if (!answer.recorded) return
   const change = { before, after }
   const { userId, action } = item.event
@@ -108,9 +113,38 @@ export function toWrite(spenders: ReadonlyMap<string, Spent>): { spent: Spent[];
   return { spent: spent.sort((a, b) => a.move.userUid - b.move.userUid), unspent }
 }
 
-export function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {
+/** What a call took, if it has a key by which it can be reverted. */
+function splitOf({ event, key }: PendingUsage, before: Purse, parts: readonly Part[]): Split | null {
+  if (key?.scope !== 'usage' || parts.length === 0) return null
+  const during = currentPeriod(before)
+  const ofPool = before.pool && currentPeriod(before.pool.purse)
+  return {
+    featureId: event.featureId,
+    during,
+    parts: parts.map((part) => ({
+      ...part,
+      period: part.credit === null ? (part.pool ? ofPool : during) : null,
+    })),
+    entities: event.entities ?? [],
+  }
+}
+
+/** What a call took of the plan, if it has a key by which it can be reverted. */
+export function planSplit(
+  { event: { featureId }, key }: PendingUsage,
+  entitlement: UserEntitlement,
+  amount: number,
+): Split | null {
+  if (key?.scope !== 'usage' || amount === 0 || entitlement.kind !== 'metered') return null
+  const during = currentPeriod(entitlement)
+  return { featureId, during, parts: [{ credit: null, amount, period: during }], entities: [] }
+}
+
+export function receiptsOf({ item: { key }, answer, uid, split }: Decision): Receipt[] {
   if (!key) return []
-  const results = JSON.stringify({ [key.field]: { value: answer } })
+  const results = JSON.stringify({
+    [key.field]: { value: answer, ...(split && { split: toStored(split) }) },
+  })
   return [{ ...key, results, userUid: uid }]
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/metadata.ts'
+import type { Json, JsonObject } from '../../domain/metadata.ts'
 import type { NewReservation } from '../../domain/reservation.ts'
 import { poolOf } from '../../domain/reservation.ts'
 import type { HeldPart } from '../../domain/split.ts'
@@ -70,6 +70,23 @@ export async function findReservation(db: HomeDb, appId: string, id: string): Pr
     [appId, id],
   )
   return rows[0] ?? null
+}
+
+/** The answer to the call that reverted it; null: none did. The spender's row is locked. */
+export async function revertedAs(db: HomeDb, appId: string, id: string): Promise<Json | null> {
+  const { rows } = await db.query<{ reverted: Json | null }>(
+    `select reverted from usage_reservation where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0]?.reverted ?? null
+}
+
+export async function storeReverted(db: HomeDb, appId: string, id: string, answer: Json): Promise<void> {
+  await db.query(`update usage_reservation set reverted = $3 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    JSON.stringify(answer),
+  ])
 }
 
 export async function countLiveReservations(

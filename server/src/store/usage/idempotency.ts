@@ -43,7 +43,7 @@ export async function claimKey(
 }
 
 export async function storeResults(
-  tx: Tx,
+  tx: Pick<HomeDb, 'query'>,
   { appId, scope, key }: KeyName,
   results: Record<string, Json>,
 ): Promise<void> {
@@ -53,6 +53,20 @@ export async function storeResults(
     key,
     JSON.stringify(results),
   ])
+}
+
+/** The key of a usage event, with whose usage it is, locked for this transaction. Null: there is none. */
+export async function lockUsageKey(
+  tx: Pick<HomeDb, 'query'>,
+  appId: string,
+  key: string,
+): Promise<{ userUid: number | null; results: Record<string, Json> } | null> {
+  const { rows } = await tx.query<{ userUid: number | null; results: Record<string, Json> }>(
+    `select user_uid as "userUid", results from idempotency where app_id = $1 and scope = 'usage' and key = $2
+     for update`,
+    [appId, key],
+  )
+  return rows[0] ?? null
 }
 
 /** The stored answers of these keys, in their order; null for a new key. */

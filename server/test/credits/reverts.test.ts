@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { publishPackage } from '../harness/catalogue.ts'
+import type { Data, Variables } from '../harness/client.ts'
+import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer } from '../harness/server.ts'
+import { shared } from '../harness/shared.ts'
+
+// Invariants: a revert returns exactly what was taken, to the same sources, once; what has ended lapses, and nothing lands
+// elsewhere; the ledger adds up for each source.
+
+const RECORD = `mutation ($input: CreateUsageEventInput!) {
+  recordUsage(input: $input) { recorded reason consumption { used remaining } }
+}`
+
+const server = shared(startTestServer)
+let app: ClockedApp
+const start = Date.UTC(2091, 2, 10)
+const iso = (at: number) => new Date(at).toISOString()
+
+beforeEach(async () => {
+  app = await clockedApp(server)
+  await publishPackage(app, 'plan', { call: { limit: 4 }, coin: { limit: 30 } })
+  await app.advance(iso(start))
+  await app.admin.data(`mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }`)
+})
+
+const record = async (delta: number, more: Variables = {}): Promise<Data> =>
+  (await app.admin.data(RECORD, { input: { userId: 'ann', featureId: 'call', delta, ...more } })).recordUsage
+const revert = async (revertOf: string, more: Variables = {}): Promise<Data> =>
+  (await app.admin.data(RECORD, { input: { userId: 'ann', featureId: 'call', delta: 0, revertOf, ...more } }))
+    .recordUsage
+const refused = async (input: Variables) => {
+  const { errors } = await app.admin.ask(RECORD, {
+    input: { userId: 'ann', featureId: 'call', delta: 0, ...input },
+  })
+  return errors?.[0]?.extensions
+}
+const addCredit = (id: string, amount: number, more: Variables = {}) =>
+  app.admin.data(`mutation ($input: CreditInput!) { addCredit(input: $input) { id } }`, {
+    input: { id, userId: 'ann', featureId: 'call', amount, ...more },
+  })
+const mutate = async (text: string): Promise<Data> =>
+  (await app.admin.data(`mutation { done: ${text} }`)).done
+const used = async (): Promise<Record<string, number>> => {
+  const { credits, call, coin } = await app.admin.data(`{
+    credits(userId: "ann") { id used }
+    call: canUseFeature(userId: "ann", featureId: "call") { consumption { used } }
+    coin: canUseFeature(userId: "ann", featureId: "coin") { consumption { used } }
+  }`)
+  const own = { call: call.consumption.used, coin: coin.consumption.used }
+  return { ...own, ...Object.fromEntries(credits.map(({ id, used }: Data) => [id, used])) }
+}
+const unbalanced = () =>
+  rowsOf(
+    { connectionString: server.databaseUrl },
+    `select reset_period from (
+       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
+       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
+       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
+     where app_id = $1 group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
+    [app.id],
+  )
+
+describe('a revert', () => {
+  it('of a call that only the plan paid for returns it, once', async () => {
+    await record(3, { idempotencyKey: 'k1' })
+    const first = await revert('k1')
+    expect(first).toEqual({ recorded: true, reason: null, consumption: { used: 0, remaining: 4 } })
+    await record(2)
+    expect(await revert('k1')).toEqual(first)
+    expect(await used()).toEqual({ call: 2, coin: 0 })
+    // The key still answers as before, and records nothing.
+    expect(await record(3, { idempotencyKey: 'k1' })).toMatchObject({ consumption: { used: 3 } })
+    expect(await used()).toEqual({ call: 2, coin: 0 })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('returns exactly what each source gave, also to a pool, in whatever order they burn now', async () => {
+    await mutate(`updateFeature(id: "coin", input: { costs: [{ featureId: "call", cost: 5 }] }) { id }`)
+    await addCredit('early', 3, { priority: 1 })
+    await record(9, { idempotencyKey: 'k1' })
+    expect(await used()).toEqual({ early: 3, call: 4, coin: 10 })
+    await addCredit('later', 5, { priority: 0 })
+    await record(4)
+    expect(await revert('k1')).toMatchObject({ recorded: true })
+    expect(await used()).toEqual({ early: 0, call: 0, coin: 0, later: 4 })
+    expect(await record(-4)).toMatchObject({ recorded: true })
+    expect(await record(-1)).toMatchObject({ recorded: false })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('of concurrent ones only one returns anything', async () => {
+    await addCredit('gift', 10, { priority: 1 })
+    await record(6, { idempotencyKey: 'k1' })
+    await record(2)
+    await Promise.all(Array.from({ length: 8 }, () => revert('k1')))
+    expect(await used()).toEqual({ gift: 2, call: 0, coin: 0 })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('of a reservation returns what was settled, also beyond what was reserved', async () => {
+    await addCredit('gift', 4, { priority: 60 })
+    await mutate(`reserveUsage(input: { userId: "ann", id: "r1", featureId: "call", amount: 5 }) { id }`)
+    expect(await refused({ revertOf: 'r1' })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'revertOf' })
+    await mutate(`settleReservation(id: "r1", amount: 7) { id }`)
+    expect(await used()).toEqual({ gift: 3, call: 4, coin: 0 })
+    await record(1)
+    const first = await revert('r1')
+    expect(first).toMatchObject({ recorded: true })
+    expect(await used()).toEqual({ gift: 1, call: 0, coin: 0 })
+    expect(await revert('r1')).toEqual(first)
+    expect(await used()).toEqual({ gift: 1, call: 0, coin: 0 })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('returns to a credit that is spent or was voided, and to no later period of the plan', async () => {
+    await addCredit('gift', 2, { priority: 1 })
+    await record(4, { idempotencyKey: 'k1' })
+    await record(1, { idempotencyKey: 'k2' })
+    await app.advance(iso(Date.UTC(2091, 3, 10)))
+    expect(await revert('k2')).toMatchObject({
+      recorded: false,
+      reason: expect.stringContaining('has ended'),
+    })
+    await record(3)
+    expect(await revert('k1')).toMatchObject({ recorded: true })
+    expect(await used()).toEqual({ gift: 0, call: 3, coin: 0 })
+    expect(await record(-3)).toMatchObject({ recorded: true })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('is refused for what does not exist, belongs to others, was refused, or was returned already', async () => {
+    await record(3, { idempotencyKey: 'k1' })
+    await record(30, { idempotencyKey: 'no' })
+    const bad = { code: 'BAD_USER_INPUT', field: 'revertOf' }
+    expect(await refused({ revertOf: 'other' })).toMatchObject(bad)
+    expect(await refused({ revertOf: 'no' })).toMatchObject(bad)
+    expect(await refused({ revertOf: 'k1', featureId: 'coin' })).toMatchObject(bad)
+    await app.admin.data(`mutation { createUser(input: { id: "bob" }) { id } }`)
+    expect(await refused({ revertOf: 'k1', userId: 'bob' })).toMatchObject(bad)
+    for (const field of ['delta', 'action', 'idempotencyKey', 'entities']) {
+      const value = { delta: 1, action: 'SET', idempotencyKey: 'x', entities: ['a:1'] }[field]
+      expect(await refused({ revertOf: 'k1', [field]: value })).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        field,
+      })
+    }
+    await addCredit('gift', 1)
+    await record(-3)
+    expect(await revert('k1')).toMatchObject({
+      ...{ recorded: false, reason: 'Cannot revert: some of these units have been returned already.' },
+    })
+    expect(await used()).toEqual({ call: 0, coin: 0, gift: 0 })
+    expect(await unbalanced()).toEqual([])
+  })
+})
