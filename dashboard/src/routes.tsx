@@ -208,6 +208,15 @@ export const importing = createRoute({
   validateSearch: (search) => text(search, 'id', 'outcome', 'after'),
   component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
 })
+export const bulk = createRoute({
+  getParentRoute: () => app,
+  path: 'bulk',
+  validateSearch: (search) => ({
+    ...text(search, 'id', 'after'),
+    ...choice(search, 'outcome', ['CHANGE', 'SKIP', 'DONE', 'REFUSED', 'UNDONE', 'KEPT']),
+  }),
+  component: lazyPage(() => import('./pages/bulk-change.tsx'), 'BulkChangePage'),
+})
 export const user = createRoute({
   getParentRoute: () => app,
   path: 'users/$id',

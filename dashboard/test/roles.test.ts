@@ -17,6 +17,8 @@ interface Place {
   /** a button that is pressed first */
   first?: string | RegExp
   control: (page: Page) => Locator
+  /** a box that is checked first */
+  box?: RegExp
 }
 
 const button = (name: string | RegExp) => (page: Page) =>
@@ -129,6 +131,14 @@ const PLACES: Record<string, Place> = {
     control: item('Keep subscription'),
   },
   importUsers: { path: '/apps/default/import', control: button('Check the file') },
+  startBulkChange: {
+    path: '/apps/default/users',
+    control: button('Change selected'),
+    box: /^Select all on this page/,
+  },
+  applyBulkChange: { path: '/apps/default/bulk?id=checked', control: button(/^Apply to/) },
+  stopBulkChange: { path: '/apps/default/bulk?id=applying', control: button('Stop') },
+  undoBulkChange: { path: '/apps/default/bulk?id=applied', control: button(/^Undo/) },
   applyUserImport: { path: '/apps/default/import?id=checked', control: button(/^Apply/) },
   undoUserImport: { path: '/apps/default/import?id=applied', control: button(/^Undo/) },
   createPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
@@ -245,6 +255,12 @@ async function fill(): Promise<void> {
   }
   await rowsOf(
     { connectionString: server.databaseUrl },
+    `insert into bulk_change (app_id, id, state, request, member_id, member_email, rows, changing, done)
+     select 'default', id, state, '{"action":{"kind":"CANCEL","atPeriodEnd":true},"of":{"list":"USERS","ids":[]}}', 0, '', 1, 1, done
+     from (values ('checked', 'CHECKED', 0), ('applying', 'APPLYING', 0), ('applied', 'APPLIED', 1)) b (id, state, done)`,
+  )
+  await rowsOf(
+    { connectionString: server.databaseUrl },
     `insert into notice (app_id, provider, event_id, type, payload, state)
      values ('default', 'stripe', 'evt_failed', 'invoice.paid', '{}', 'FAILED')`,
   )
@@ -289,6 +305,7 @@ async function offered({ page, go, idle, problems }: Visit, path: string): Promi
   const offers: string[] = []
   for (const [mutation, place] of Object.entries(PLACES)) {
     if (place.path !== path) continue
+    if (place.box) await page.getByRole('checkbox', { name: place.box }).check()
     if (place.first) {
       await page.getByRole('button', { name: place.first }).first().click()
       await idle()

@@ -111,6 +111,44 @@ describe('gap: tables', () => {
     expect(problems).toEqual([])
   })
 
+  it('change the plan of the selected users, after a preview, and take it back', async () => {
+    const { page, open, problems } = visit
+    const { server } = dashboard
+    await server.admin.data('mutation { createPackage(input: {id: "gold", name: "Gold"}) { id } }')
+    await server.dashboard.data('mutation { publishPackage(appId: "default", id: "gold") { id } }')
+    await open('/apps/default/users?order=name')
+    for (const name of ['Ada Lovelace', 'Bob', 'User 1'])
+      await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check()
+    const bar = page.getByRole('region', { name: 'Selection' })
+    await bar.getByText('3 users selected').waitFor()
+    await bar.getByRole('button', { name: 'Select all 120 users' }).click()
+    await bar.getByText('All 120 users selected').waitFor()
+    await bar.getByRole('button', { name: 'Change selected' }).click()
+    await page.getByRole('menuitem', { name: 'Change plan' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change plan: all 120 users' })
+    await dialog.getByRole('combobox', { name: 'Plan' }).click()
+    await page.getByRole('option', { name: 'Gold' }).click()
+    await dialog.getByRole('radio', { name: 'Now' }).check()
+    await dialog.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('120 checked · 1 will change · 119 skipped.').waitFor()
+    await page.getByText('118 skipped: No plan').waitFor()
+    await page.getByRole('button', { name: 'Apply to 1 user' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply to 1 user' }).click()
+    await page.getByText('1 changed.').waitFor()
+    const planOfBob = async () => {
+      const { subscriptions } = await server.admin.data(
+        '{ subscriptions(userId: "bob") { status package { id } } }',
+      )
+      return subscriptions.find(({ status }: { status: string }) => status === 'ACTIVE').package.id
+    }
+    expect(await planOfBob()).toBe('gold')
+    await page.getByRole('button', { name: 'Undo 1 change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('1 undone.').waitFor()
+    expect(await planOfBob()).toBe('basic')
+    expect(problems).toEqual([])
+  })
+
   it('keep filters by a name in the browser, per app', async () => {
     const { page, open } = visit
     await open('/apps/default/users?package=none')

@@ -16,6 +16,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   API_KEY_NOT_FOUND: 'No API key or token key has this id (dashboard).',
   MEMBER_NOT_FOUND: 'No member or invitation has this id (dashboard).',
   IMPORT_NOT_FOUND: 'No CSV import has this id (dashboard).',
+  BULK_CHANGE_NOT_FOUND: 'No bulk change has this id (dashboard).',
   MIGRATION_NOT_FOUND: 'No migration has this id.',
   PRICE_NOT_FOUND: 'No price has this id (dashboard).',
   TEMPLATE_NOT_FOUND: 'No billing template has this id (dashboard).',

@@ -2,12 +2,14 @@ import { Stack, Text, VisuallyHidden } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf, type VariablesOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
+import { BulkBar } from '../forms/bulk-bar.tsx'
 import { SubscriptionActions } from '../forms/subscription-actions.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager, rowsBefore } from '../ui/pager.tsx'
 import { moneyText, providerName } from '../ui/price.ts'
+import { useSelection } from '../ui/selection.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import type { Sorting } from '../ui/sorting.ts'
 import { StatusTag } from '../ui/status-tag.tsx'
@@ -57,6 +59,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
     { packageId: packageId ?? null, ...filter, appId, userId: userId ?? null, after: after ?? null },
     { keepPrevious: true },
   )
+  const selection = useSelection(JSON.stringify([appId, filter, after]))
   const columns = [
     ...(userId === undefined ? [USER(appId)] : []),
     ...(packageId === undefined ? [PACKAGE(appId)] : []),
@@ -109,11 +112,32 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
               page={{ before, rows: subscriptions?.rows.length ?? 0 }}
             />
           )}
+          {userId === undefined && packageId === undefined && (
+            <BulkBar
+              appId={appId}
+              selection={selection}
+              total={subscriptions?.total}
+              one="subscription"
+              many="subscriptions"
+              all={{
+                list: 'SUBSCRIPTIONS',
+                search: filter.search ?? null,
+                packageId: filter.packageId ?? null,
+                state: filter.state ?? null,
+                provider: filter.provider ?? null,
+              }}
+            />
+          )}
           {subscriptions?.rows.length === 0 ? (
             <Text c="dimmed">{whyEmpty(filter, userId, subscriptions.next)}</Text>
           ) : (
             <DataTable
               label="Subscriptions"
+              selection={
+                userId === undefined && packageId === undefined
+                  ? { of: selection, name: ({ package: p, userId }) => `${p.name} of ${userId}` }
+                  : undefined
+              }
               rows={subscriptions?.rows ?? []}
               keyOf={({ id }) => id}
               columns={columns}

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { BulkBar } from '../forms/bulk-bar.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { NewUserForm } from '../forms/new-user-form.tsx'
 import { adminCall, curl } from '../snippets.ts'
@@ -18,6 +19,7 @@ import { Page } from '../ui/page.tsx'
 import { Pager, rowsBefore } from '../ui/pager.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { useSelection } from '../ui/selection.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { SUBSCRIPTION_STATES } from '../ui/subscription-states.ts'
 import { Total } from '../ui/total.tsx'
@@ -52,6 +54,7 @@ export function UsersPage() {
     order: ORDERS[order ?? '-since'],
   }
   const asked = useAsk(USERS, { appId, ...query, after: after ?? null }, { keepPrevious: true })
+  const selection = useSelection(JSON.stringify([appId, query, after]))
   const before = rowsBefore(after, at)
   const columns = userColumns(appId, may)
   const close = () => void navigate({ search: ({ make, ...rest }) => rest })
@@ -155,10 +158,24 @@ export function UsersPage() {
                   of={users?.total}
                   one="user"
                   many="users"
-                  page={{ before, rows: users?.rows.length ?? 0 }}
+                  page={{ before, rows: users?.rows.length ?? 0, isLast: !users?.next }}
+                />
+                <BulkBar
+                  appId={appId}
+                  selection={selection}
+                  total={users?.total}
+                  one="user"
+                  many="users"
+                  all={{
+                    list: 'USERS',
+                    search: query.search,
+                    packageId: query.packageId,
+                    state: query.state,
+                  }}
                 />
                 <DataTable
                   label="Users"
+                  selection={{ of: selection, name: ({ id, name }) => name ?? id }}
                   rows={users?.rows ?? []}
                   keyOf={({ id }) => id}
                   columns={columns}

@@ -131,5 +131,11 @@ export const ACTIONS: { label: string; mutation: string; to: string; search?: ob
     search: { make: '1' },
     words: 'add person colleague',
   },
+  {
+    label: 'Bulk changes',
+    mutation: 'startBulkChange',
+    to: '/apps/$app/bulk',
+    words: 'many users plan trial cancel override',
+  },
   { label: 'Import users from CSV', mutation: 'importUsers', to: '/apps/$app/import', words: 'upload' },
 ]

@@ -1,6 +1,7 @@
-import { Paper, Table, VisuallyHidden } from '@mantine/core'
+import { Checkbox, Paper, Table, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './data-table.module.css'
+import type { Selection } from './selection.ts'
 import { ariaSort, SortHeader, SortSelect } from './sort-header.tsx'
 import type { Sorting } from './sorting.ts'
 import { useRows } from './table-rows.ts'
@@ -29,6 +30,8 @@ interface DataTableProps<Row> {
   columns: Column<Row>[]
   /** how the columns with `sort` sort the list; undefined: not this list */
   sorting?: Sorting | undefined
+  /** Rows are chosen by a box in front of them. `name`: what the box of a row is called. */
+  selection?: { of: Selection; name: (row: Row) => string } | undefined
   /** A comparison stays a table on a phone. All others show each row as a card there. */
   comparison?: boolean
 }
@@ -39,6 +42,7 @@ export function DataTable<Row>({
   keyOf,
   columns,
   sorting,
+  selection,
   comparison = false,
 }: DataTableProps<Row>) {
   const { body, row: onRow } = useRows(rows.length)
@@ -62,6 +66,20 @@ export function DataTable<Row>({
           <Table highlightOnHover fz="sm" aria-label={label} role="table">
             <Table.Thead role="rowgroup">
               <Table.Tr role="row">
+                {selection && (
+                  <Table.Th role="columnheader" w={40}>
+                    <Checkbox
+                      size="xs"
+                      aria-label={`Select all on this page`}
+                      checked={rows.length > 0 && rows.every((row) => selection.of.ids.has(keyOf(row)))}
+                      indeterminate={
+                        rows.some((row) => selection.of.ids.has(keyOf(row))) &&
+                        !rows.every((row) => selection.of.ids.has(keyOf(row)))
+                      }
+                      onChange={(event) => selection.of.toggle(rows.map(keyOf), event.currentTarget.checked)}
+                    />
+                  </Table.Th>
+                )}
                 {columns.map((column) => (
                   <Table.Th
                     key={column.label}
@@ -89,6 +107,16 @@ export function DataTable<Row>({
             <Table.Tbody {...body} role="rowgroup">
               {rows.map((row, index) => (
                 <Table.Tr key={keyOf(row)} role="row" {...onRow(index)}>
+                  {selection && (
+                    <Table.Td role="cell" className={classes.box ?? ''}>
+                      <Checkbox
+                        size="xs"
+                        aria-label={`Select ${selection.name(row)}`}
+                        checked={selection.of.ids.has(keyOf(row))}
+                        onChange={(event) => selection.of.toggle([keyOf(row)], event.currentTarget.checked)}
+                      />
+                    </Table.Td>
+                  )}
                   {columns.map((column, place) => (
                     <Table.Td
                       key={column.label}

@@ -7,11 +7,14 @@ interface TotalProps {
   one: string
   many: string
   /** The rows of this page, and how many come before them; undefined: not known. */
-  page?: { before: number | undefined; rows: number }
+  page?: { before: number | undefined; rows: number; isLast?: boolean }
 }
 
 /** "1 user", "1–50 of 10,003 users", "101–150 of 100,000+ users"; nothing where it is not counted. */
-export function Total({ of, one, many, page }: TotalProps) {
+export function Total({ of: counted, one, many, page }: TotalProps) {
+  // The last page of a list that is not counted says how long it is.
+  const before = page?.isLast ? page.before : undefined
+  const of = counted ?? (page && before !== undefined ? { count: before + page.rows, more: false } : null)
   if (!of && !page) return null
   return (
     <Text size="sm" c="dimmed" role="status">

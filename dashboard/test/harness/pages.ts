@@ -33,6 +33,7 @@ export const INSIDE = [
   '/apps/default/subscriptions',
   '/apps/sampled/subscriptions/demo-sub-1-plan',
   '/apps/default/import',
+  '/apps/default/bulk',
   '/apps/default/revenue',
   '/apps/default/revenue?list=new',
   '/apps/default/revenue?list=failed',

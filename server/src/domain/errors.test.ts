@@ -32,6 +32,7 @@ describe('gap: error codes', () => {
     ['API_KEY_NOT_FOUND', 'Error', 404],
     ['MEMBER_NOT_FOUND', 'Error', 404],
     ['IMPORT_NOT_FOUND', 'Error', 404],
+    ['BULK_CHANGE_NOT_FOUND', 'Error', 404],
     ['MIGRATION_NOT_FOUND', 'Error', 404],
     ['PRICE_NOT_FOUND', 'Error', 404],
     ['TEMPLATE_NOT_FOUND', 'Error', 404],

@@ -14,6 +14,7 @@ export const ERRORS = {
   API_KEY_NOT_FOUND: { type: 'Error', status: 404 },
   MEMBER_NOT_FOUND: { type: 'Error', status: 404 },
   IMPORT_NOT_FOUND: { type: 'Error', status: 404 },
+  BULK_CHANGE_NOT_FOUND: { type: 'Error', status: 404 },
   MIGRATION_NOT_FOUND: { type: 'Error', status: 404 },
   PRICE_NOT_FOUND: { type: 'Error', status: 404 },
   TEMPLATE_NOT_FOUND: { type: 'Error', status: 404 },

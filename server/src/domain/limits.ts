@@ -226,6 +226,14 @@ export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
 export const MAX_IMPORT_ROW_CHARACTERS = 16 * 1024
 /** Imports per app that keep their report and can be undone. */
 export const KEPT_IMPORTS = 20
+/** Users or subscriptions of one bulk change. Applying this many takes about half an hour. */
+export const MAX_BULK_ROWS = 100_000
+/** Users or subscriptions that a bulk change names one by one: a page of a list. */
+export const MAX_BULK_IDS = 500
+/** Bulk changes of an app that are checked, applied or undone at the same time; they take turns. */
+export const MAX_RUNNING_BULK_CHANGES = 5
+/** Bulk changes per app that keep their rows and can be undone. */
+export const KEPT_BULK_CHANGES = 20
 /** Rows per page of `exportUser`. */
 export const MAX_EXPORTED_ROWS = 2_000
 export const MAX_ACTIVITY_POINTS = 1_000

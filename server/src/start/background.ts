@@ -18,6 +18,7 @@ import { handleNotice } from '../operations/billing/handle-notice.ts'
 import { providerOf, sandboxIsOn } from '../operations/billing/provider-of.ts'
 import { reconcile } from '../operations/billing/reconcile.ts'
 import { sendSandboxEvent } from '../operations/billing/send-sandbox-event.ts'
+import { deleteBulkChange, runBulkChange } from '../operations/bulk/run-bulk-change.ts'
 import type { Service } from '../operations/call/service.ts'
 import { deleteImport } from '../operations/imports/delete-import.ts'
 import { BEAT_MS, JobWorkers } from '../operations/upkeep/job-workers.ts'
@@ -51,6 +52,8 @@ function tasksOf(service: Service): TaskList {
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
     'delete-app': ({ appId }) => deleteAppRows(service, appId),
     'delete-import': (at) => deleteImport(service, at),
+    'bulk-change': (at) => runBulkChange(service, at),
+    'delete-bulk-change': (at) => deleteBulkChange(service, at),
     'turn-sandboxes': async () => {
       for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId, isOn)
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)

@@ -1,9 +1,12 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import {
   INVITATION_HOURS,
+  KEPT_BULK_CHANGES,
   KEPT_IMPORTS,
   MAX_ACTIVITY_POINTS,
   MAX_AUDIT_SCAN,
+  MAX_BULK_IDS,
+  MAX_BULK_ROWS,
   MAX_COUNTED,
   MAX_EVENT_DAYS,
   MAX_EXPORTED_ROWS,
@@ -14,6 +17,7 @@ import {
   MAX_LOOKED_AT,
   MAX_PAGE,
   MAX_REVENUE_DAYS,
+  MAX_RUNNING_BULK_CHANGES,
   MAX_TOTAL,
   MAX_USAGE_POINTS,
   MAX_USERS_BY_PART,
@@ -22,6 +26,7 @@ import {
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { type Bound, CREATE_FEATURE, CREATE_USER, valueBound, type World } from './bound.ts'
 
 const INVITE = 'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }'
@@ -197,6 +202,43 @@ export const dashboardBounds: Bound[] = [
       expect(await rowOf(world, MAX_IMPORT_ROW_CHARACTERS + 2)).toEqual({ changed: 0, bad: 1 }),
   },
   {
+    limit: 'MAX_BULK_ROWS',
+    what: 'rows of a bulk change',
+    works: async (world) =>
+      expect(await bulkChangeFrom(world, MAX_BULK_ROWS - 1)).toEqual({ state: 'CHECKED', problem: null }),
+    refused: async (world) =>
+      expect(await bulkChangeFrom(world, MAX_BULK_ROWS)).toEqual({
+        state: 'FAILED',
+        problem: 'More than 100,000 match. Use a narrower filter.',
+      }),
+  },
+  valueBound(
+    'MAX_BULK_IDS',
+    'ids that a bulk change names',
+    { within: MAX_BULK_IDS, beyond: MAX_BULK_IDS + 1 },
+    ({ dashboard }, many) =>
+      dashboard.ask(START_BULK, {
+        input: { of: { list: 'USERS', ids: Array.from({ length: many }, (_, i) => `${i}`) }, cancel: {} },
+      }),
+    /^ids must contain from 1 to 500 ids$/,
+  ),
+  {
+    limit: 'MAX_RUNNING_BULK_CHANGES',
+    what: 'bulk changes of an app that run at the same time',
+    works: async (world) =>
+      expect(await startBesides(world, MAX_RUNNING_BULK_CHANGES - 1)).toEqual({ started: true }),
+    refused: async (world) =>
+      expect(await startBesides(world, MAX_RUNNING_BULK_CHANGES)).toEqual({
+        message: '5 bulk changes of this app are running. Wait for one to finish, or stop it.',
+      }),
+  },
+  {
+    limit: 'KEPT_BULK_CHANGES',
+    what: 'bulk changes that are kept',
+    works: async (world) => expect(await bulkKeptAfter(world, KEPT_BULK_CHANGES)).toBe(true),
+    refused: async (world) => expect(await bulkKeptAfter(world, KEPT_BULK_CHANGES + 1)).toBe(false),
+  },
+  {
     limit: 'KEPT_IMPORTS',
     what: 'imports that are kept',
     works: async (world) => expect(await keptAfter(world, KEPT_IMPORTS)).toBe(true),
@@ -290,6 +332,81 @@ async function rowOf(world: World, characters: number): Promise<object> {
     `id,email,x\n${id},${email},${filler}\n`,
   )
   return { changed: answer.changed, bad: answer.bad }
+}
+
+const START_BULK = `mutation ($input: BulkChangeInput!) { startBulkChange(appId: "default", input: $input) { id } }`
+
+/** What becomes of the check of one more user, after so many rows. */
+async function bulkChangeFrom({ dashboard, databaseUrl, fresh, admin }: World, rows: number) {
+  const [user, id] = [fresh(), fresh()]
+  await admin.data(CREATE_USER, { input: { id: user } })
+  const request = { action: { kind: 'CANCEL', atPeriodEnd: true }, of: { list: 'USERS', ids: [user] } }
+  const sql = (text: string, values: unknown[]) => rowsOf({ connectionString: databaseUrl }, text, values)
+  await sql(
+    `insert into bulk_change (app_id, id, state, request, member_id, member_email, rows)
+     values ('default', $1, 'CHECKING', $2, 0, '', $3)`,
+    [id, JSON.stringify(request), rows],
+  )
+  await sql(`select graphile_worker.add_job('bulk-change', $1::json)`, [
+    JSON.stringify({ appId: 'default', id }),
+  ])
+  return vi.waitFor(
+    async () => {
+      const { bulkChange } = await dashboard.data(
+        'query ($id: String!) { bulkChange(appId: "default", id: $id) { state problem } }',
+        { id },
+      )
+      expect(bulkChange.state).not.toBe('CHECKING')
+      return bulkChange
+    },
+    { timeout: PATIENCE_MS, interval: 50 },
+  )
+}
+
+/** The answer to one more bulk change, while so many run. */
+async function startBesides({ dashboard, databaseUrl, fresh }: World, running: number): Promise<object> {
+  const app = fresh()
+  await dashboard.data('mutation ($app: String!) { createApp(id: $app, name: $app) { id } }', { app })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into bulk_change (app_id, id, state, request, member_id, member_email)
+     select $1, 'running-' || i, 'APPLYING', '{}', 0, '' from generate_series(1, $2::int) i`,
+    [app, running],
+  )
+  const { data, errors } = await dashboard.ask(
+    `mutation ($app: String!) { startBulkChange(appId: $app, input: { of: { list: USERS }, cancel: {} }) { id } }`,
+    { app },
+  )
+  return errors ? { message: errors[0]?.message } : { started: Boolean(data) }
+}
+
+/** Whether the first of so many is still there. */
+async function bulkKeptAfter({ dashboard, databaseUrl, fresh }: World, count: number): Promise<boolean> {
+  const app = fresh()
+  await dashboard.data('mutation ($app: String!) { createApp(id: $app, name: $app) { id } }', { app })
+  const sql = (text: string, values: unknown[]) => rowsOf({ connectionString: databaseUrl }, text, values)
+  // The last one is started, which drops those that are too old.
+  await sql(
+    `insert into bulk_change (app_id, id, state, request, member_id, member_email)
+     select $1, 'old-' || i, 'CHECKED', '{}', 0, '' from generate_series(1, $2::int) i`,
+    [app, count - 1],
+  )
+  await dashboard.data(
+    `mutation ($app: String!) { startBulkChange(appId: $app, input: { of: { list: USERS }, cancel: {} }) { id } }`,
+    { app },
+  )
+  await vi.waitFor(
+    async () => {
+      const left = await sql(
+        `select from graphile_worker.jobs where task_identifier = 'delete-bulk-change'`,
+        [],
+      )
+      expect(left).toEqual([])
+    },
+    { timeout: PATIENCE_MS, interval: 50 },
+  )
+  const found = await sql(`select from bulk_change where app_id = $1 and id = 'old-1'`, [app])
+  return found.length === 1
 }
 
 /** Whether the first of so many imports is still known. */

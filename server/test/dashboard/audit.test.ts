@@ -162,6 +162,8 @@ describe('gap: the audit log', () => {
       'exportAuditLog',
       'exportUsers',
       'exportSubscriptions',
+      'applyBulkChange',
+      'undoBulkChange',
     ]
     expect([...examples, ...elsewhere].sort()).toEqual(noted.sort())
   })

@@ -46,6 +46,9 @@ export const userQueries = {
   ledger: { args: () => ({ userId: 'ann', first: 2 }) },
   overrides: { args: () => ({ userId: 'ann' }), statements: 2 },
   featureOverrides: { args: () => ({ id: 'calls', first: 5 }) },
+  bulkChange: { args: () => ({ id: 'none' }), code: 'BULK_CHANGE_NOT_FOUND' },
+  bulkChanges: { args: () => ({}) },
+  bulkChangeRows: { args: () => ({ id: 'none', outcome: 'SKIP' }), code: 'BULK_CHANGE_NOT_FOUND' },
   userImport: { args: () => ({ id: 'none' }), code: 'IMPORT_NOT_FOUND' },
   userImports: { args: () => ({}) },
   userImportRows: { args: () => ({ id: 'none', outcome: 'BAD' }), code: 'IMPORT_NOT_FOUND' },
@@ -214,6 +217,16 @@ export const userMutations = {
     statements: 7,
     keyed: [12, 5],
   },
+  startBulkChange: {
+    args: () => ({
+      input: { of: { list: 'USERS', ids: ['ann'] }, setOverride: { featureId: 'calls', mode: 'UNLIMITED' } },
+    }),
+    audit: { subjectKind: 'bulkChange' },
+  },
+  // That these are audited is tested with a change that was checked.
+  applyBulkChange: { args: () => ({ id: 'none' }), code: 'BULK_CHANGE_NOT_FOUND', audit: null },
+  stopBulkChange: { args: () => ({ id: 'none' }), code: 'BULK_CHANGE_NOT_FOUND', audit: null },
+  undoBulkChange: { args: () => ({ id: 'none' }), code: 'BULK_CHANGE_NOT_FOUND', audit: null },
   // That these are audited is tested with a file that was uploaded.
   applyUserImport: { args: () => ({ id: 'none' }), code: 'IMPORT_NOT_FOUND', audit: null },
   undoUserImport: { args: () => ({ id: 'none' }), code: 'IMPORT_NOT_FOUND', audit: null },

@@ -53,6 +53,7 @@ describe('gap: replica: where the dashboard reads', () => {
     // One of them, or few, or from memory.
     ...['eventSettings', 'eventTypes'],
     ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
+    ...['bulkChange', 'bulkChanges', 'bulkChangeRows'],
     ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],
     ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],
     ...['refundPreview', 'subscriptionHistory', 'subscriptionPayments', 'userPayments'],

@@ -71,7 +71,7 @@ describe('the rooms', () => {
       'members',
       'users',
     ],
-    ...['billing', 'subscriptions', 'imports', 'audit', 'privacy', 'sample', 'cells'],
+    ...['billing', 'subscriptions', 'imports', 'bulk', 'audit', 'privacy', 'sample', 'cells'],
   ]
 
   it('has rooms in the store that import in one direction', () => {

@@ -67,6 +67,8 @@ const IMPERSONAL = [
   'api_key',
   'app',
   'billing_template',
+  'bulk_change',
+  'bulk_change_row',
   'billing_template_item',
   'cell',
   'cell_bucket',

@@ -120,6 +120,10 @@ insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome
     old_billing_id, new_billing_id)
   values ('${app}', 'import', 2, 'ann', ${uid}, 'CHANGE', 'ann@example.com', 'new@example.com', 'cus_1', 'cus_1');
 insert into user_import_row (app_id, import_id, line, user_id, outcome) values ('${app}', 'import', 3, 'bad', 'BAD');
+insert into bulk_change (app_id, id, state, request, member_id, member_email)
+  values ('${app}', 'older', 'APPLIED', '{"action":{"kind":"CANCEL","atPeriodEnd":true},"of":{"list":"USERS","ids":[]}}', 1, 'o@example.com'),
+    ('${app}', 'bulk', 'CHECKING', '{"action":{"kind":"CANCEL","atPeriodEnd":true},"of":{"list":"USERS","ids":[]}}', 1, 'o@example.com');
+insert into bulk_change_row (app_id, bulk_id, number, user_uid, outcome) values ('${app}', 'bulk', 1, ${uid}, 'CHANGE');
 insert into activity (app_id, minute, checks, records) values ('${app}', '2026-01-01Z', 1, 1);
 insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
   values ('${app}', 'ann', 'calls', 5, 10, now());

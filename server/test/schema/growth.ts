@@ -59,4 +59,9 @@ export const GROWTH = [
    select 'default', 'grown' || i, 'CHECKED', 'a@example.com' from generate_series(1, 20) i`,
   `insert into user_import_row (app_id, import_id, line, user_uid, outcome, new_billing_id)
    select 'default', 'grown' || i % 20 + 1, i, i, 'CHANGE', 'cus_' || i from generate_series(1, ${ROWS}) i`,
+  `insert into bulk_change (app_id, id, state, request, member_id, member_email)
+   select 'default', 'grown' || i, 'APPLIED', '{}', 1, 'a@example.com' from generate_series(1, 20) i`,
+  `insert into bulk_change_row (app_id, bulk_id, number, user_uid, outcome)
+   select 'default', 'grown' || i % 20 + 1, i, i, case i % 100 when 0 then 'REFUSED' else 'DONE' end
+   from generate_series(1, ${ROWS}) i`,
 ]

@@ -34,6 +34,7 @@ const GROWING = [
   'activity',
   'api_key',
   'audit_entry',
+  'bulk_change_row',
   'credit',
   'feature',
   'feature_activity',
@@ -128,6 +129,24 @@ async function everyStatement(): Promise<Statement[]> {
     const { state, removed } = await server.dashboard.call('userImport { state removed }', { id: 'new' })
     expect({ state, removed }).toEqual({ state: 'UNDONE', removed: 1 })
   }, PATIENCE_MS)
+  const { startBulkChange } = await server.dashboard.data(
+    'mutation { startBulkChange(appId: "default", input: { of: { list: USERS, ids: ["u3"] }, cancel: {} }) { id } }',
+  )
+  await vi.waitFor(
+    async () => {
+      const { bulkChange } = await server.dashboard.data(
+        'query ($id: String!) { bulkChange(appId: "default", id: $id) { state } }',
+        startBulkChange,
+      )
+      expect(bulkChange.state).toBe('CHECKED')
+    },
+    { timeout: PATIENCE_MS, interval: 50 },
+  )
+  for (const outcome of ['SKIP', null])
+    await server.dashboard.data(
+      'query ($id: String!, $outcome: BulkChangeOutcome) { bulkChangeRows(appId: "default", id: $id, outcome: $outcome) { next } }',
+      { ...startBulkChange, outcome },
+    )
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
@@ -243,7 +262,7 @@ const WHOLE: Record<string, string> = {
     'entries that are not summed up yet, which are few; in this test, all are',
   'select * from (select to_json(t) as row, (import_id': 'an export looks through the imports that are kept',
   'select s.package_id as "packageId", count(*)': 'the figures of the Revenue page, kept for five minutes',
-  'select c.provider, x.currency': 'the figures of the Revenue page, kept for five minutes',
+  'select x.package_id as "packageId", c.provider': 'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from subscription s where s.app_id':
     'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from users where app_id': 'an owner is told what would go with an app',

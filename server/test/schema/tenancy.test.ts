@@ -21,6 +21,7 @@ import * as revenue from '../../src/store/billing/revenue.ts'
 import { listRevenue } from '../../src/store/billing/revenue-lists.ts'
 import { listMrr, listRefunds, refundTotals } from '../../src/store/billing/revenue-money.ts'
 import * as series from '../../src/store/billing/revenue-series.ts'
+import * as bulk from '../../src/store/bulk/bulk-changes.ts'
 import { loadApp, setArchived } from '../../src/store/catalogue/catalogue.ts'
 import * as features from '../../src/store/catalogue/features.ts'
 import * as history from '../../src/store/catalogue/package-history.ts'
@@ -54,6 +55,7 @@ import {
   countSubscriptions,
   filteredSubscriptions,
   livePlans,
+  triedBefore,
 } from '../../src/store/subscriptions/subscription-list.ts'
 import * as subscriptions from '../../src/store/subscriptions/subscriptions.ts'
 import * as successors from '../../src/store/subscriptions/successors.ts'
@@ -131,6 +133,31 @@ const RESERVATION: reservations.ReservationRow = {
     createdAt: 0,
     expiresAt: 0,
   },
+}
+const BULK: bulk.BulkChange = {
+  id: 'bulk',
+  state: 'CHECKING',
+  request: { action: { kind: 'CANCEL', atPeriodEnd: true }, of: { list: 'USERS', ids: [] } },
+  memberId: 1,
+  memberEmail: 'o@example.com',
+  createdAt: 0,
+  continueAt: null,
+  rows: 1,
+  changing: 1,
+  skipped: {},
+  done: 0,
+  refused: 0,
+  undone: 0,
+  kept: 0,
+  problem: null,
+}
+const BULK_ROW: bulk.BulkRow = {
+  number: 1,
+  userUid: 1,
+  subscriptionId: null,
+  outcome: 'CHANGE',
+  message: null,
+  undo: null,
 }
 const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1, created: 1 }
 
@@ -407,6 +434,40 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     await subscriptions.cancelNow(db, app, ['subscription'], NOW)
     return userList.usersWithoutPlan(db, app, LAST, 9, 9, NOW)
   },
+  insertBulkChange: (db, app) =>
+    bulk.insertBulkChange(db, app, {
+      id: 'new',
+      request: BULK.request,
+      memberId: 1,
+      memberEmail: 'o@example.com',
+    }),
+  findBulkChange: (db, app) => bulk.findBulkChange(db, app, 'bulk'),
+  lockBulkChange: (db, app) => bulk.lockBulkChange(db, app, 'bulk'),
+  listBulkChanges: (db, app) => bulk.listBulkChanges(db, app, 9),
+  dropBulkChanges: (db, app) => bulk.dropBulkChanges(db, app, 1),
+  countRunningBulkChanges: (db, app) => bulk.countRunningBulkChanges(db, app),
+  noteBulkProblem: (db, app) => bulk.noteBulkProblem(db, app, BULK, 'busy'),
+  endBulkWork: (db, app) => bulk.endBulkWork(db, app, BULK, 'CHECKED'),
+  usersInBulkChange: async (db, app) => [...(await bulk.usersInBulkChange(db, app, 'bulk', [UID]))],
+  deleteBulkRows: (db, app) => bulk.deleteBulkRows(db, app, 'bulk', 9),
+  setBulkState: (db, app) => bulk.setBulkState(db, app, 'bulk', 'FAILED'),
+  endBulkCheck: (db, app) => bulk.endBulkCheck(db, app, BULK, 'no'),
+  setBulkMember: (db, app) => bulk.setBulkMember(db, app, 'bulk', { id: 2, email: 'p@example.com' }),
+  'addBulkRows, of which there are none': (db, app) => bulk.addBulkRows(db, app, BULK, [], 'x'),
+  rowsToMove: (db, app) => bulk.rowsToMove(db, app, 'bulk', 'CHANGE', 9),
+  keepUndo: (db, app) => bulk.keepUndo(db, app, 'bulk', 1, { packageId: 'plan', quantity: 1 }),
+  moveRow: (db, app) => bulk.moveRow(db, app, 'bulk', BULK_ROW, 'DONE', null, null),
+  listBulkRows: (db, app) => bulk.listBulkRows(db, app, 'bulk', null, 0, 9),
+  'listBulkRows, of an outcome': (db, app) => bulk.listBulkRows(db, app, 'bulk', 'CHANGE', 0, 9),
+  triedBefore: async (db, app) => {
+    await subscriptions.endAt(db, app, 'subscription', NOW)
+    await db.query(
+      `update subscription set trial_ends_at = now() where app_id = $1 and id = 'subscription'`,
+      [app],
+    )
+    return triedBefore(db, app, [UID], 'plan')
+  },
+  findSubscriptions: (db, app) => subscriptions.findSubscriptions(db, app, ['subscription'], NOW),
   livePlans: (db, app) => livePlans(db, app, [UID], NOW),
   listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
   countUsers: (db, app) => userList.countUsers(db, app, 9),
@@ -545,6 +606,7 @@ const ONLY_INSERT = [
     'claimKey',
     'insertApiKey',
     'insertBadRows',
+    'insertBulkChange',
     'insertCheckoutSession',
     'insertFeature',
     'insertFoundFailure',

@@ -4,6 +4,7 @@ import { defineApps } from './apps.ts'
 import { defineArchiving } from './archiving.ts'
 import { defineAudit } from './audit.ts'
 import { defineBilling } from './billing.ts'
+import { defineBulkChanges } from './bulk.ts'
 import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
 import { defineCopies } from './copies.ts'
@@ -42,6 +43,7 @@ const AREAS = [
   defineOverrides,
   defineLifecycle,
   defineImports,
+  defineBulkChanges,
   defineHome,
   defineAudit,
   defineBilling,

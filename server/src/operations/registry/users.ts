@@ -17,6 +17,9 @@ export const userQueries = {
   userImport: { dashboard: true, role: 'VIEWER' },
   userImports: { dashboard: true, role: 'VIEWER', replica: true },
   userImportRows: { dashboard: true, role: 'VIEWER', replica: true },
+  bulkChange: { dashboard: true, role: 'VIEWER' },
+  bulkChanges: { dashboard: true, role: 'VIEWER' },
+  bulkChangeRows: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 export const userMutations = {
@@ -90,6 +93,33 @@ export const userMutations = {
     role: 'VIEWER',
     subject: { kind: 'export', id: none },
     sentence: 'exported the list of users',
+  },
+  startBulkChange: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'bulkChange', id: none, isNew: true },
+    sentence: 'checked a bulk change',
+  },
+  applyBulkChange: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'bulkChange', id: byId },
+    sentence: 'applied a bulk change',
+  },
+  stopBulkChange: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'bulkChange', id: byId },
+    sentence: 'stopped a bulk change',
+  },
+  undoBulkChange: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'bulkChange', id: byId },
+    sentence: 'undid a bulk change',
   },
   importUsers: {
     dashboard: 'FILE',

@@ -7,6 +7,7 @@ import {
   type SubscriptionFilter,
   type SubscriptionState,
 } from '../../store/subscriptions/subscription-list.ts'
+import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, pageSize } from '../call/pages.ts'
@@ -40,8 +41,21 @@ export async function dashboardSubscriptions(
   call: Call,
   asked: SubscriptionsAsked,
   oldestFirst: boolean,
-  { first, after }: Page,
+  page: Page,
 ): Promise<SubscriptionPage> {
+  const { rows, next, now, total } = await subscriptionRows(call, asked, oldestFirst, page)
+  // Loaded after the rows, so that it includes the packages of all of them.
+  const catalogue = await catalogueOf(call)
+  return { rows: rows.map((row) => packageSubscription(row, catalogue, now)), next, total }
+}
+
+/** The same as they are stored. */
+export async function subscriptionRows(
+  call: Call,
+  asked: SubscriptionsAsked,
+  oldestFirst: boolean,
+  { first, after }: Page,
+): Promise<KeyedPage<SubscriptionRow> & Pick<SubscriptionPage, 'total'> & { now: number }> {
   const { appId } = call
   const { pool } = call.service
   const { now } = await requireApp(pool, appId)
@@ -60,12 +74,11 @@ export async function dashboardSubscriptions(
   const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),
   )
-  // Loaded after the rows, so that it includes the packages of all of them.
-  const catalogue = await catalogueOf(call)
   const shown = rows.slice(0, size)
   const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : scannedTo
   return {
-    rows: shown.map((row) => packageSubscription(row, catalogue, now)),
+    rows: shown,
+    now,
     next: next === null ? null : String(next),
     total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, counted, now)),
   }

@@ -80,6 +80,8 @@ export async function appsBeingDeleted(db: HomeDb): Promise<string[]> {
 
 /** All tables of an app, each before those it refers to. */
 const CONTENT = [
+  'bulk_change_row',
+  'bulk_change',
   'webhook_delivery',
   'webhook_endpoint',
   'user_import_row',

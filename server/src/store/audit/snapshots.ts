@@ -92,6 +92,7 @@ const SNAPSHOTS = {
   notice: null,
   auditLog: null,
   export: null,
+  bulkChange: null,
 } as const
 
 export type SubjectKind = keyof typeof SNAPSHOTS
@@ -129,6 +130,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   notice: 'other',
   auditLog: 'other',
   export: 'other',
+  bulkChange: 'other',
 }
 
 /** The query for a subject by app ($1) and id ($2); null: nothing is shown. */

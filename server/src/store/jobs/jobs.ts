@@ -12,6 +12,8 @@ export interface Jobs {
   'turn-sandbox': { appId: string }
   'delete-app': { appId: string }
   'delete-import': { appId: string; id: string; after: number }
+  'bulk-change': { appId: string; id: string }
+  'delete-bulk-change': { appId: string; id: string }
   'turn-sandboxes': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }
@@ -19,16 +21,21 @@ export interface Jobs {
 /** Attempts before a job fails for good: about a day, with growing pauses. */
 const JOB_ATTEMPTS = 19
 
-/** Queues a job that runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
+/**
+ * Queues a job that runs once this transaction is committed. Of several waiting jobs with one key, one runs. Jobs with
+ * the same `queue` run one after the other.
+ */
 export async function addJob<Name extends keyof Jobs>(
   db: HomeDb,
   name: Name,
   payload: Jobs[Name],
   key: string | null = null,
+  queue: string | null = null,
 ): Promise<void> {
   await db.query(
-    `select from graphile_worker.add_job($1, $2::json, max_attempts => $3, job_key => $4, job_key_mode => 'replace')`,
-    [name, JSON.stringify(payload), JOB_ATTEMPTS, key],
+    `select from graphile_worker.add_job($1, $2::json, max_attempts => $3, job_key => $4, job_key_mode => 'replace',
+       queue_name => $5)`,
+    [name, JSON.stringify(payload), JOB_ATTEMPTS, key, queue],
   )
 }
 

@@ -11,6 +11,8 @@ export const TABLES = [
   'audit_entry',
   'billing_template',
   'billing_template_item',
+  'bulk_change',
+  'bulk_change_row',
   'checkout_session',
   'credit',
   'denial',

@@ -176,6 +176,21 @@ export async function livePlans(
   return (await db.places.each(ask, allRows())).map(fromRow)
 }
 
+/** Those of these users who have had a trial of the package. */
+export async function triedBefore(
+  db: HomeDb,
+  appId: string,
+  uids: readonly number[],
+  packageId: string,
+): Promise<Set<number>> {
+  const ask = rowsOf<{ uid: number }>({
+    text: `select distinct user_uid as uid from subscription
+      where app_id = $1 and user_uid = any($2::bigint[]) and package_id = $3 and trial_ends_at is not null`,
+    values: [appId, numberArray(uids, (uid) => uid), packageId],
+  })
+  return new Set((await db.places.each(ask, allRows())).map(({ uid }) => uid))
+}
+
 /** Among the newest `most`, and whether there are more. */
 export async function countSubscriptions(
   db: HomeDb,

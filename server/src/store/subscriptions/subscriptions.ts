@@ -1,6 +1,6 @@
 import type { Subscription } from '../../domain/subscription.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
-import { anyRows, firstRows } from '../connection/merge-answers.ts'
+import { allRows, anyRows, firstRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
 
 /** The provider and its id; null: not paid at one. */
@@ -149,6 +149,20 @@ export async function findSubscription(
   })
   const [row] = await db.places.each(ask, anyRows())
   return row ? fromRow(row) : null
+}
+
+/** Those of these ids that exist, oldest first. */
+export async function findSubscriptions(
+  db: HomeDb,
+  appId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<SubscriptionRow[]> {
+  const ask = rowsOf<Read>({
+    text: `${select('$3')} where s.app_id = $1 and s.id = any($2) and ${isShown('$3')} order by s.seq`,
+    values: [appId, ids, timestamp(now)],
+  })
+  return (await db.places.each(ask, allRows())).map(fromRow)
 }
 
 export async function subscriptionsOfUser(
