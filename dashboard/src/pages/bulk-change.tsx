@@ -1,6 +1,6 @@
-import { Button, Group, List, Progress, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, List, Progress, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
@@ -14,10 +14,9 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { number, units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
-import { Pager } from '../ui/pager.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
-import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
+import { BulkChangeRows } from './bulk-change-rows.tsx'
 
 const ALL = graphql(`
   query BulkChanges($appId: String!) {
@@ -29,14 +28,6 @@ const ONE = graphql(`
     bulkChange(appId: $appId, id: $id) {
       id title list state undoable memberEmail createdAt rows changing done refused undone kept problem
       skipped { message count }
-    }
-  }
-`)
-const ROWS = graphql(`
-  query BulkChangeRows($appId: String!, $id: String!, $outcome: BulkChangeOutcome, $after: String) {
-    bulkChangeRows(appId: $appId, id: $id, outcome: $outcome, after: $after) {
-      next
-      rows { number userId userName outcome message }
     }
   }
 `)
@@ -52,7 +43,6 @@ const STOP = graphql(`
 `)
 
 type Change = NonNullable<ResultOf<typeof ONE>['bulkChange']>
-type Row = NonNullable<ResultOf<typeof ROWS>['bulkChangeRows']>['rows'][number]
 
 const STATES: Record<Change['state'], { label: string; tone: Tone }> = {
   CHECKING: { label: 'Checking', tone: 'accent' },
@@ -63,14 +53,6 @@ const STATES: Record<Change['state'], { label: string; tone: Tone }> = {
   UNDONE: { label: 'Undone', tone: 'plain' },
   STOPPED: { label: 'Stopped', tone: 'warn' },
   FAILED: { label: 'Failed', tone: 'bad' },
-}
-const OUTCOMES: Record<Row['outcome'], { label: string; tone: Tone }> = {
-  CHANGE: { label: 'Will change', tone: 'warn' },
-  SKIP: { label: 'Skipped', tone: 'plain' },
-  DONE: { label: 'Changed', tone: 'good' },
-  REFUSED: { label: 'Refused', tone: 'bad' },
-  UNDONE: { label: 'Undone', tone: 'plain' },
-  KEPT: { label: 'Kept', tone: 'warn' },
 }
 const isBusy = ({ state }: Pick<Change, 'state'>) => /ING$/.test(state)
 const POLL_MS = 1_000
@@ -236,7 +218,7 @@ function Shown({ appId, one, onBegin }: { appId: string; one: Change; onBegin: (
           ))}
         </List>
       </div>
-      {!isBusy(one) && one.rows > 0 && <Rows appId={appId} one={one} />}
+      {!isBusy(one) && one.rows > 0 && <BulkChangeRows appId={appId} one={one} />}
       <Confirm
         opened={asking === 'apply'}
         title={`${one.title}?`}
@@ -285,69 +267,4 @@ function summary(one: Change): string {
   if (one.undone > 0) parts.push(`${number(one.undone)} undone`)
   if (one.kept > 0) parts.push(`${number(one.kept)} kept`)
   return `${parts.join(' · ')}.`
-}
-
-function Rows({ appId, one }: { appId: string; one: Change }) {
-  const { outcome, after } = useSearch({ from: '/inside/apps/$app/bulk' })
-  const navigate = useNavigate({ from: '/apps/$app/bulk' })
-  const asked = useAsk(
-    ROWS,
-    { appId, id: one.id, outcome: outcome ?? null, after: after ?? null },
-    { keepPrevious: true },
-  )
-  const offered: Row['outcome'][] = one.state === 'CHECKED' ? ['CHANGE', 'SKIP'] : ['DONE', 'REFUSED', 'SKIP']
-  if (one.state === 'STOPPED') offered.unshift('CHANGE')
-  if (one.undone + one.kept > 0) offered.push('UNDONE', 'KEPT')
-  return (
-    <Stack gap="sm">
-      <SegmentedControl
-        w="fit-content"
-        maw="100%"
-        aria-label="Which rows"
-        value={outcome ?? 'all'}
-        onChange={(value) =>
-          void navigate({
-            search: { id: one.id, ...(value !== 'all' && { outcome: value as Row['outcome'] }) },
-            replace: true,
-          })
-        }
-        data={[
-          { value: 'all', label: 'All' },
-          ...offered.map((value) => ({ value, label: OUTCOMES[value].label })),
-        ]}
-      />
-      <Loaded of={asked}>
-        {({ bulkChangeRows: page }) =>
-          page?.rows.length === 0 ? (
-            <Text c="dimmed">None.</Text>
-          ) : (
-            <>
-              <DataTable
-                label="Rows of the change"
-                rows={page?.rows ?? []}
-                keyOf={(row) => String(row.number)}
-                columns={[
-                  {
-                    label: 'User',
-                    cell: ({ userId, userName }) =>
-                      userId === null ? (
-                        'Deleted user'
-                      ) : (
-                        <UserLink appId={appId} id={userId} name={userName} />
-                      ),
-                  },
-                  {
-                    label: 'Result',
-                    cell: ({ outcome }) => <Tag tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Tag>,
-                  },
-                  { label: 'Why', cell: ({ message }) => message },
-                ]}
-              />
-              <Pager after={after} next={page?.next} />
-            </>
-          )
-        }
-      </Loaded>
-    </Stack>
-  )
 }

@@ -12,8 +12,6 @@ export type BulkAction =
   | { kind: 'CANCEL'; atPeriodEnd: boolean }
   | { kind: 'SET_OVERRIDE'; override: NewOverride }
 
-export const BULK_KINDS = ['CHANGE_PLAN', 'START_TRIAL', 'CANCEL', 'SET_OVERRIDE'] as const
-
 export const BULK_STATES = [
   'CHECKING',
   'CHECKED',

@@ -163,6 +163,7 @@ describe('gap: the audit log', () => {
       'exportUsers',
       'exportSubscriptions',
       'applyBulkChange',
+      'stopBulkChange',
       'undoBulkChange',
     ]
     expect([...examples, ...elsewhere].sort()).toEqual(noted.sort())

@@ -1,109 +1,16 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bulkChanges, planOf, reasonsOf, shop, TO_PRO, USERS } from '../harness/bulk.ts'
 import type { Client, Data } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
-import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, OWNER_SETTINGS, startTestServer } from '../harness/server.ts'
+import { OWNER_SETTINGS, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 const server = shared(() => startTestServer({ env: OWNER_SETTINGS }))
-const sql = (text: string, values: unknown[] = []) =>
-  rowsOf({ connectionString: server.databaseUrl }, text, values)
-
-const ONE = `id title state undoable rows changing done refused undone kept problem memberEmail skipped { message count }`
-
-const start = async (appId: string, input: object): Promise<Data> =>
-  (
-    await server.dashboard.data(
-      `mutation ($appId: String!, $input: BulkChangeInput!) { startBulkChange(appId: $appId, input: $input) { ${ONE} } }`,
-      { appId, input },
-    )
-  ).startBulkChange
-const find = async (appId: string, id: string): Promise<Data> =>
-  (
-    await server.dashboard.data(
-      `query ($appId: String!, $id: String!) { bulkChange(appId: $appId, id: $id) { ${ONE} } }`,
-      { appId, id },
-    )
-  ).bulkChange
-const settled = (appId: string, id: string): Promise<Data> =>
-  vi.waitFor(
-    async () => {
-      const found = await find(appId, id)
-      expect(found.state).not.toMatch(/ING$/)
-      return found
-    },
-    { timeout: PATIENCE_MS, interval: 50 },
-  )
-const begin = async (way: 'apply' | 'undo', appId: string, id: string): Promise<Data> => {
-  await server.dashboard.data(
-    `mutation ($appId: String!, $id: String!) { ${way}BulkChange(appId: $appId, id: $id) { id } }`,
-    { appId, id },
-  )
-  return settled(appId, id)
-}
-const rowsIn = async (appId: string, id: string): Promise<Record<string, [string, string | null]>> => {
-  const { bulkChangeRows } = await server.dashboard.data(
-    `query ($appId: String!, $id: String!) { bulkChangeRows(appId: $appId, id: $id, first: 500) { rows { userId outcome message } } }`,
-    { appId, id },
-  )
-  return Object.fromEntries(bulkChangeRows.rows.map((row: Data) => [row.userId, [row.outcome, row.message]]))
-}
-const planOf = async (admin: Client, userId: string): Promise<Data | undefined> => {
-  const { subscriptions } = await admin.data(
-    'query ($userId: String!) { subscriptions(userId: $userId) { id status cancelAt trialEndsAt package { id } scheduled { packageId } } }',
-    { userId },
-  )
-  return subscriptions.find(({ status }: Data) => status === 'ACTIVE')
-}
-
-/** Users a to f: a, b and c have the plan free, d has pro, e is charged by a provider, f has no plan. */
-async function shop(id: string): Promise<Client> {
-  const admin = await createApp(server, id)
-  await admin.data(
-    'mutation { createFeature(input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id } }',
-  )
-  for (const [plan, limit] of [
-    ['free', 10],
-    ['pro', 100],
-  ]) {
-    await admin.data(
-      'mutation ($id: String!, $limit: SafeInt) { createPackage(input: { id: $id, name: $id, features: [{ id: "calls", entitlement: { limit: $limit } }] }) { id } }',
-      { id: plan, limit },
-    )
-    await server.dashboard.data(
-      'mutation ($app: String!, $id: String!) { publishPackage(appId: $app, id: $id) { id } }',
-      { app: id, id: plan },
-    )
-  }
-  for (const user of ['a', 'b', 'c', 'd', 'e', 'f'])
-    await admin.data('mutation ($id: String!) { createUser(input: { id: $id, name: $id }) { id } }', {
-      id: user,
-    })
-  for (const user of ['a', 'b', 'c', 'd', 'e'])
-    await admin.data(
-      'mutation ($id: String!, $plan: String!) { subscribe(userId: $id, packageIds: [$plan]) { id } }',
-      { id: user, plan: user === 'd' ? 'pro' : 'free' },
-    )
-  await sql(
-    `insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
-     select app_id, 'sandbox', 'bill', uid, 'active', now(), true from users where app_id = $1 and id = 'e'`,
-    [id],
-  )
-  await sql(
-    `update subscription set provider = 'sandbox', provider_ref = 'bill'
-     where app_id = $1 and user_uid = (select uid from users where app_id = $1 and id = 'e')`,
-    [id],
-  )
-  return admin
-}
-
-const USERS = { list: 'USERS' }
-const TO_PRO = { changePlan: { packageId: 'pro', when: 'NOW' } }
+const { start, find, settled, begin, rowsIn, sql } = bulkChanges(() => server)
 
 describe('gap: bulk changes', () => {
   let admin: Client
   beforeAll(async () => {
-    admin = await shop('bulk')
+    admin = await shop(server, 'bulk')
   })
 
   it('show in numbers what will change and why the rest cannot, change each user by an operation of their own, and undo it', async () => {
@@ -116,7 +23,7 @@ describe('gap: bulk changes', () => {
       changing: 3,
       done: 0,
     })
-    expect(Object.fromEntries(checked.skipped.map(({ message, count }: Data) => [message, count]))).toEqual({
+    expect(reasonsOf(checked)).toEqual({
       'No plan': 1,
       'Already on this plan': 1,
       'Charged by a billing provider; change it on the page of the user, where the provider quotes the cost': 1,
@@ -132,6 +39,10 @@ describe('gap: bulk changes', () => {
     const { auditLog } = await server.dashboard.data(
       '{ auditLog(appId: "bulk", operation: "changeSubscription") { rows { subjectId memberEmail } } }',
     )
+    const whole = await server.dashboard.data(
+      '{ auditLog(appId: "bulk", operation: "applyBulkChange") { rows { subjectId memberEmail } } }',
+    )
+    expect(whole.auditLog.rows).toEqual([{ subjectId: started.id, memberEmail: applied.memberEmail }])
     const byMember = auditLog.rows.filter(({ memberEmail }: Data) => memberEmail === applied.memberEmail)
     expect(byMember.map(({ subjectId }: Data) => subjectId).sort()).toEqual(['a', 'b'])
 
@@ -171,7 +82,7 @@ describe('gap: bulk changes', () => {
   })
 
   it('start trials, and cancel subscriptions of the list with its filter; the rest of the list stays', async () => {
-    const shop2 = await shop('bulk2')
+    const shop2 = await shop(server, 'bulk2')
     const trial = await start('bulk2', { of: USERS, startTrial: { packageId: 'pro', days: 7 } })
     expect(await settled('bulk2', trial.id)).toMatchObject({
       changing: 1,
@@ -212,21 +123,25 @@ describe('gap: bulk changes', () => {
     expect(row?.request).not.toContain('"f"')
   })
 
-  it('cover lists of several pages, in steps that follow each other', async () => {
-    await createApp(server, 'long')
-    await sql(
-      `insert into users (app_id, id, metadata) select 'long', 'user-' || i, '{}' from generate_series(1, 1030) i`,
-    )
-    await server.dashboard.data(
-      'mutation { createFeature(appId: "long", input: { id: "sso", name: "SSO", type: BINARY }) { id } }',
-    )
-    const { id } = await start('long', { of: USERS, setOverride: { featureId: 'sso', mode: 'GRANT' } })
-    expect(await settled('long', id)).toMatchObject({ rows: 1_030, changing: 1_030 })
-    await sql(
-      `update bulk_change_row set outcome = 'SKIP' where app_id = 'long' and bulk_id = $1 and number > 120`,
-      [id],
-    )
-    expect(await begin('apply', 'long', id)).toMatchObject({ state: 'APPLIED', done: 120 })
+  it('name a user once, and change only the listed plan of a list of subscriptions', async () => {
+    const shop4 = await shop(server, 'bulk4')
+    await shop4.data('mutation { createPackage(input: { id: "more", name: "More", isAddon: true }) { id } }')
+    await server.dashboard.data('mutation { publishPackage(appId: "bulk4", id: "more") { id } }')
+    await shop4.data('mutation { subscribe(userId: "a", packageIds: ["more"]) { id } }')
+    await shop4.data('mutation { changeSubscription(userId: "b", packageId: "pro", when: NOW) { now } }')
+    const all = { list: 'SUBSCRIPTIONS' }
+    const plan = await start('bulk4', { of: all, ...TO_PRO })
+    // Of a and c the plan; b and d have pro, e is charged.
+    expect(await settled('bulk4', plan.id)).toMatchObject({ rows: 7, changing: 2 })
+    expect(reasonsOf(await find('bulk4', plan.id))).toEqual({
+      'An add-on, not a plan': 1,
+      'Already cancelled': 1,
+      'Already on this plan': 2,
+      'Charged by a billing provider; change it on the page of the user, where the provider quotes the cost': 1,
+    })
+    const override = await start('bulk4', { of: all, setOverride: { featureId: 'calls', mode: 'UNLIMITED' } })
+    expect(await settled('bulk4', override.id)).toMatchObject({ rows: 7, changing: 5 })
+    expect(reasonsOf(await find('bulk4', override.id))).toEqual({ 'The same user again': 2 })
   })
 
   it('are refused as a whole for what no user could have', async () => {

@@ -62,6 +62,7 @@ export const LONG = [
   'server/test/tools/commands.test.ts',
   'server/test/http/connection-limit.test.ts',
   'server/test/start/crash.test.ts',
+  'server/test/dashboard/bulk-killed.test.ts',
   'server/test/dashboard/grown-app.test.ts',
   'server/test/dashboard/scale.test.ts',
   'server/test/start/dev.test.ts',

@@ -22,6 +22,7 @@ import { listRevenue } from '../../src/store/billing/revenue-lists.ts'
 import { listMrr, listRefunds, refundTotals } from '../../src/store/billing/revenue-money.ts'
 import * as series from '../../src/store/billing/revenue-series.ts'
 import * as bulk from '../../src/store/bulk/bulk-changes.ts'
+import * as bulkRows from '../../src/store/bulk/bulk-rows.ts'
 import { loadApp, setArchived } from '../../src/store/catalogue/catalogue.ts'
 import * as features from '../../src/store/catalogue/features.ts'
 import * as history from '../../src/store/catalogue/package-history.ts'
@@ -151,7 +152,7 @@ const BULK: bulk.BulkChange = {
   kept: 0,
   problem: null,
 }
-const BULK_ROW: bulk.BulkRow = {
+const BULK_ROW: bulkRows.BulkRow = {
   number: 1,
   userUid: 1,
   subscriptionId: null,
@@ -448,17 +449,17 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   countRunningBulkChanges: (db, app) => bulk.countRunningBulkChanges(db, app),
   noteBulkProblem: (db, app) => bulk.noteBulkProblem(db, app, BULK, 'busy'),
   endBulkWork: (db, app) => bulk.endBulkWork(db, app, BULK, 'CHECKED'),
-  usersInBulkChange: async (db, app) => [...(await bulk.usersInBulkChange(db, app, 'bulk', [UID]))],
-  deleteBulkRows: (db, app) => bulk.deleteBulkRows(db, app, 'bulk', 9),
+  usersInBulkChange: async (db, app) => [...(await bulkRows.usersInBulkChange(db, app, 'bulk', [UID]))],
+  deleteBulkRows: (db, app) => bulkRows.deleteBulkRows(db, app, 'bulk', 9),
   setBulkState: (db, app) => bulk.setBulkState(db, app, 'bulk', 'FAILED'),
   endBulkCheck: (db, app) => bulk.endBulkCheck(db, app, BULK, 'no'),
   setBulkMember: (db, app) => bulk.setBulkMember(db, app, 'bulk', { id: 2, email: 'p@example.com' }),
-  'addBulkRows, of which there are none': (db, app) => bulk.addBulkRows(db, app, BULK, [], 'x'),
-  rowsToMove: (db, app) => bulk.rowsToMove(db, app, 'bulk', 'CHANGE', 9),
-  keepUndo: (db, app) => bulk.keepUndo(db, app, 'bulk', 1, { packageId: 'plan', quantity: 1 }),
-  moveRow: (db, app) => bulk.moveRow(db, app, 'bulk', BULK_ROW, 'DONE', null, null),
-  listBulkRows: (db, app) => bulk.listBulkRows(db, app, 'bulk', null, 0, 9),
-  'listBulkRows, of an outcome': (db, app) => bulk.listBulkRows(db, app, 'bulk', 'CHANGE', 0, 9),
+  'addBulkRows, of which there are none': (db, app) => bulkRows.addBulkRows(db, app, BULK, [], 'x'),
+  rowsToMove: (db, app) => bulkRows.rowsToMove(db, app, 'bulk', 'CHANGE', 9),
+  keepUndo: (db, app) => bulkRows.keepUndo(db, app, 'bulk', 1, { packageId: 'plan', quantity: 1 }),
+  moveRow: (db, app) => bulkRows.moveRow(db, app, 'bulk', BULK_ROW, 'DONE', null, null),
+  listBulkRows: (db, app) => bulkRows.listBulkRows(db, app, 'bulk', null, 0, 9),
+  'listBulkRows, of an outcome': (db, app) => bulkRows.listBulkRows(db, app, 'bulk', 'CHANGE', 0, 9),
   triedBefore: async (db, app) => {
     await subscriptions.endAt(db, app, 'subscription', NOW)
     await db.query(

@@ -18,6 +18,7 @@ import {
 } from '../../domain/limits.ts'
 import { withOverride } from '../../domain/override.ts'
 import * as store from '../../store/bulk/bulk-changes.ts'
+import { type BulkRow, listBulkRows } from '../../store/bulk/bulk-rows.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { peopleOf, type UserContact } from '../../store/subscriptions/subscribers.ts'
@@ -35,7 +36,7 @@ export interface ShownBulkChange extends store.BulkChange {
   reasons: { message: string; count: number }[]
 }
 
-export type ShownBulkRow = store.BulkRow & { user: UserContact | null }
+export type ShownBulkRow = BulkRow & { user: UserContact | null }
 
 /** Checks a change of many users in the background. Nothing changes until it is applied. */
 export async function startBulkChange(call: Call, request: store.BulkRequest): Promise<ShownBulkChange> {
@@ -132,7 +133,7 @@ export async function bulkChangeRows(
   await requireApp(pool, appId)
   await requireBulkChange(pool, appId, id)
   const size = pageSize(first)
-  const rows = await store.listBulkRows(pool, appId, id, outcome, keyAfter(after ?? '0'), size + 1)
+  const rows = await listBulkRows(pool, appId, id, outcome, keyAfter(after ?? '0'), size + 1)
   const page = pageOf(rows, size, ({ number }) => number)
   const people = await peopleOf(
     pool,

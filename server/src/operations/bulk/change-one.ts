@@ -2,7 +2,7 @@ import type { BulkAction } from '../../domain/bulk-change.ts'
 import { TollgateError } from '../../domain/errors.ts'
 import { type Override, overrideAt } from '../../domain/override.ts'
 import { endedAt } from '../../domain/subscription.ts'
-import { type BulkRow, keepUndo } from '../../store/bulk/bulk-changes.ts'
+import { type BulkRow, keepUndo } from '../../store/bulk/bulk-rows.ts'
 import type { Member } from '../../store/members/members.ts'
 import { livePlans } from '../../store/subscriptions/subscription-list.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
@@ -31,7 +31,7 @@ interface One {
 }
 
 /** What became of a row. */
-export interface Moved {
+interface Moved {
   /** why it was not changed; null: it was */
   problem: string | null
   /** the subscription that the change made; null: none */

@@ -5,6 +5,7 @@ import { overrideAt } from '../../domain/override.ts'
 import { isAtLeast } from '../../domain/role.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import * as store from '../../store/bulk/bulk-changes.ts'
+import * as rowStore from '../../store/bulk/bulk-rows.ts'
 import { transaction } from '../../store/connection/database.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { findMemberById, type Member } from '../../store/members/members.ts'
@@ -60,7 +61,7 @@ async function step(service: Service, appId: string, found: store.BulkChange): P
 
 /** Deletes a change that is no longer listed, some rows at a time. */
 export async function deleteBulkChange({ pool }: Service, { appId, id }: At): Promise<void> {
-  if (await store.deleteBulkRows(pool, appId, id, DELETED_ROWS))
+  if (await rowStore.deleteBulkRows(pool, appId, id, DELETED_ROWS))
     await addJob(pool, 'delete-bulk-change', { appId, id }, `delete bulk ${appId} ${id}`)
 }
 
@@ -82,7 +83,7 @@ async function check(service: Service, appId: string, found: store.BulkChange): 
         await store.endBulkCheck(tx, appId, locked, `More than ${most} match. Use a narrower filter.`)
         return false
       }
-      await store.addBulkRows(tx, appId, locked, checked, next)
+      await rowStore.addBulkRows(tx, appId, locked, checked, next)
       if (next === null) await store.endBulkCheck(tx, appId, locked, null)
       return next !== null
     })
@@ -142,13 +143,13 @@ async function checkRows(
   appId: string,
   { id, request: { action } }: store.BulkChange,
   rows: readonly Subject[],
-): Promise<(store.CheckedRow & { message: string | null })[]> {
+): Promise<(rowStore.CheckedRow & { message: string | null })[]> {
   const { pool } = service
   const { now } = await requireApp(pool, appId)
   const uids = rows.map(({ userUid }) => userUid)
   const plans = new Map((await livePlans(pool, appId, uids, now)).map((row) => [row.userUid, row]))
   const had = await hadBefore(pool, appId, action, uids, now)
-  const listed = await store.usersInBulkChange(pool, appId, id, uids)
+  const listed = await rowStore.usersInBulkChange(pool, appId, id, uids)
   return rows.map(({ userUid, subscription }) => {
     const about = subscription ?? plans.get(userUid) ?? null
     // A list of subscriptions may name a user several times.
@@ -204,17 +205,17 @@ async function move(
     await store.endBulkWork(pool, appId, found, 'STOPPED', obstacle)
     return false
   }
-  const rows = await store.rowsToMove(pool, appId, id, from, STEP_ROWS)
+  const rows = await rowStore.rowsToMove(pool, appId, id, from, STEP_ROWS)
   for (const row of rows) {
     // A member may stop it.
     if ((await store.findBulkChange(pool, appId, id))?.state !== found.state) return false
     const one = { service, appId, member, bulkId: id, action: found.request.action, row }
     if (from === 'CHANGE') {
       const { problem, made } = await changeOne(one)
-      await store.moveRow(pool, appId, id, row, problem === null ? 'DONE' : 'REFUSED', problem, made)
+      await rowStore.moveRow(pool, appId, id, row, problem === null ? 'DONE' : 'REFUSED', problem, made)
     } else {
       const { problem } = await changeBack(one)
-      await store.moveRow(pool, appId, id, row, problem === null ? 'UNDONE' : 'KEPT', problem, null)
+      await rowStore.moveRow(pool, appId, id, row, problem === null ? 'UNDONE' : 'KEPT', problem, null)
     }
   }
   if (rows.length === STEP_ROWS) return true
