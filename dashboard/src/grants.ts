@@ -24,6 +24,15 @@ export const RESET_PERIODS = [
   { value: 'NEVER', label: 'never' },
 ] as const
 
+/** What `createPackage` and `editPackage` take for a grant. */
+export function grantInput(
+  { id, limit, resetPeriod, overageEnabled }: Grant,
+  features: readonly CatalogueFeature[],
+) {
+  if (features.find((feature) => feature.id === id)?.type === 'BINARY') return { id }
+  return { id, entitlement: { resetPeriod, overageEnabled, ...(limit !== null && { limit: Number(limit) }) } }
+}
+
 const PER: Record<Grant['resetPeriod'], string> = {
   HOUR: ' an hour',
   DAY: ' a day',

@@ -166,7 +166,7 @@ export const packages = createRoute({
       'order',
       bothWays('name', 'status', 'features', 'price', 'subscribers', 'mrr', 'changed'),
     ),
-    ...text(search, 'search', 'make', 'after'),
+    ...text(search, 'search', 'make', 'from', 'after'),
   }),
   component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
 })

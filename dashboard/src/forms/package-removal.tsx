@@ -1,5 +1,8 @@
+import { IconCopy } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { MenuItemLink } from '../ui/links.tsx'
 import { units } from '../ui/number.ts'
 import { Removal } from './removal.tsx'
 
@@ -43,6 +46,22 @@ export function PackageRemoval({ appId, package: p, onDeleted, children, size }:
     >
       {children}
     </Removal>
+  )
+}
+
+/** Leads to the form for a copy. */
+export function DuplicateItem({ appId, id }: { appId: string; id: string }) {
+  const may = useMay()
+  return (
+    <MenuItemLink
+      to="/apps/$app/packages"
+      params={{ app: appId }}
+      search={{ make: '1', from: id }}
+      leftSection={<IconCopy size={16} aria-hidden />}
+      disabled={!may('createPackage')}
+    >
+      Duplicate
+    </MenuItemLink>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
-import { PackageRemoval } from '../forms/package-removal.tsx'
+import { DuplicateItem, PackageRemoval } from '../forms/package-removal.tsx'
 import { MenuItemLink } from '../ui/links.tsx'
 import { number } from '../ui/number.ts'
 import { PackageStatusTag } from '../ui/package-status.tsx'
@@ -128,6 +128,7 @@ export const packageColumns = (appId: string, figures: Figures) => [
         >
           Subscribers
         </MenuItemLink>
+        <DuplicateItem appId={appId} id={p.id} />
       </PackageRemoval>
     ),
   },

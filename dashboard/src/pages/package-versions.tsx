@@ -9,17 +9,21 @@ import { MigrateForm } from '../forms/migrate-form.tsx'
 import { UndoMigration } from '../forms/undo-migration.tsx'
 import { type CatalogueFeature, grantText } from '../grants.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { MoreMenu } from '../ui/more-menu.tsx'
 import { number } from '../ui/number.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
+import { CompareVersions } from './compare-versions.tsx'
+import { RestoreVersion } from './restore-version.tsx'
 
 const VERSIONS = graphql(`
   query PackageVersions($appId: String!, $packageId: String!) {
     packageVersions(appId: $appId, packageId: $packageId) {
-      versions { version for publishedAt held grants { id limit resetPeriod overageEnabled } }
-      migrations { id fromVersion toVersion when at undoneAt }
+      versions { version for publishedAt author note held grants { id limit resetPeriod overageEnabled } }
+      migrations { id fromVersion toVersion when at author undoneAt }
     }
   }
 `)
@@ -28,15 +32,23 @@ type Version = NonNullable<ResultOf<typeof VERSIONS>['packageVersions']>['versio
 interface PackageVersionsProps {
   appId: string
   packageId: string
+  name: string
+  /** whether edits wait for their publication */
+  hasDraft: boolean
+  /** reloads the package */
+  onRestored: () => void
   features: readonly CatalogueFeature[]
 }
 
 const FOR = { ALL: 'All subscribers', NEW_ONLY: 'New subscribers', AT_PERIOD_END: 'All, at period end' }
 
 /** What each version granted, who has it, and how people were moved. */
-export function PackageVersions({ appId, packageId, features }: PackageVersionsProps) {
+export function PackageVersions(props: PackageVersionsProps) {
+  const { appId, packageId, features } = props
   const may = useMay()
   const [migrating, setMigrating] = useState(false)
+  const [compared, setCompared] = useState<number | null>(null)
+  const [restored, setRestored] = useState<Version | null>(null)
   const asked = useAsk(VERSIONS, { appId, packageId }, { patienceMs: OVER_ALL_USERS_MS })
   const contentOf = ({ grants }: Version) =>
     grants
@@ -68,7 +80,19 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                 rows={packageVersions.versions}
                 keyOf={({ version }) => String(version)}
                 columns={[
-                  { label: 'Version', cell: ({ version }) => number(version) },
+                  {
+                    label: 'Version',
+                    cell: ({ version, note }) => (
+                      <>
+                        {number(version)}
+                        {note !== null && (
+                          <Text size="xs" c="dimmed" className="break">
+                            {note}
+                          </Text>
+                        )}
+                      </>
+                    ),
+                  },
                   {
                     label: 'Subscribers',
                     right: true,
@@ -80,6 +104,30 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                     label: 'Published',
                     wide: true,
                     cell: ({ publishedAt }) => (publishedAt === null ? '–' : <When at={publishedAt} />),
+                  },
+                  { label: 'By', wide: true, cell: ({ author }) => author ?? '–' },
+                  {
+                    label: 'Actions',
+                    hiddenLabel: true,
+                    right: true,
+                    sticky: true,
+                    cell: (version) => (
+                      <MoreMenu
+                        size="sm"
+                        label={`Actions for version ${version.version}`}
+                        actions={[
+                          packageVersions.versions.length > 1 && {
+                            label: 'Compare',
+                            onClick: () => setCompared(version.version),
+                          },
+                          version !== packageVersions.versions[0] && {
+                            label: 'Restore as a draft',
+                            disabled: !may('editPackage'),
+                            onClick: () => setRestored(version),
+                          },
+                        ]}
+                      />
+                    ),
                   },
                 ]}
               />
@@ -100,6 +148,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                       label: 'When',
                       cell: ({ when }) => (when === 'NOW' ? 'Immediately' : 'At period end'),
                     },
+                    { label: 'By', wide: true, cell: ({ author }) => author ?? '–' },
                     { label: 'Created', wide: true, cell: ({ at }) => <When at={at} time /> },
                     {
                       label: 'Undo',
@@ -116,6 +165,17 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                 />
               </Stack>
             )}
+            <Dialog
+              opened={compared !== null}
+              onClose={() => setCompared(null)}
+              title="Compare versions"
+              size="lg"
+            >
+              {compared !== null && (
+                <CompareVersions versions={packageVersions.versions} version={compared} features={features} />
+              )}
+            </Dialog>
+            {restored && <RestoreVersion {...props} version={restored} onClose={() => setRestored(null)} />}
             <FormDialog
               opened={migrating}
               onClose={() => setMigrating(false)}

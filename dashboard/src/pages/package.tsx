@@ -8,7 +8,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { LeaveDialog } from '../forms/leave-dialog.tsx'
 import { PackageForm } from '../forms/package-form.tsx'
 import { PackageMetadataForm } from '../forms/package-metadata-form.tsx'
-import { PackageRemoval } from '../forms/package-removal.tsx'
+import { DuplicateItem, PackageRemoval } from '../forms/package-removal.tsx'
 import { isUnsaved } from '../forms/unsaved.ts'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
@@ -110,7 +110,9 @@ export function PackagePage() {
               appId={app}
               package={found}
               onDeleted={() => void navigate({ to: '/apps/$app/packages', params: { app } })}
-            />
+            >
+              <DuplicateItem appId={app} id={id} />
+            </PackageRemoval>
           )}
         </>
       }
@@ -190,7 +192,14 @@ export function PackagePage() {
                 <SubscriptionList appId={app} packageId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="versions">
-                <PackageVersions appId={app} packageId={id} features={features} />
+                <PackageVersions
+                  appId={app}
+                  packageId={id}
+                  name={p.name}
+                  hasDraft={p.draft !== null}
+                  features={features}
+                  onRestored={() => void reload()}
+                />
               </Tabs.Panel>
               <Tabs.Panel value="metadata">
                 <PackageMetadataForm

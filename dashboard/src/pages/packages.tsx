@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
-import { NewPackageForm } from '../forms/new-package-form.tsx'
+import { NewPackage } from '../forms/new-package-form.tsx'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -43,15 +43,16 @@ type Order = Column | `-${Column}`
 export function PackagesPage() {
   const appId = useAppId()
   const may = useMay()
-  const { make, after, ...filters } = useSearch({ from: '/inside/apps/$app/packages' })
+  const { make, from, after, ...filters } = useSearch({ from: '/inside/apps/$app/packages' })
   const navigate = useNavigate({ from: '/apps/$app/packages' })
   const asked = useAsk(PACKAGES, { appId, search: filters.search ?? null }, { keepPrevious: true })
   // The table does not wait for them.
   const figures = useAsk(FIGURES, { appId }).data?.revenue?.plans
-  const close = () => void navigate({ search: ({ make, ...rest }) => rest })
+  const close = () => void navigate({ search: ({ make, from, ...rest }) => rest })
   // Another filter is another list: it starts at its first page.
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
     void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
+  const open = (id: string) => void navigate({ to: '/apps/$app/packages/$id', params: { app: appId, id } })
   const newOne = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -156,12 +157,12 @@ export function PackagesPage() {
           }}
         </Loaded>
       </Stack>
-      <FormDialog opened={make !== undefined} onClose={close} title="New package">
-        <NewPackageForm
-          appId={appId}
-          onCancel={close}
-          onDone={(id) => void navigate({ to: '/apps/$app/packages/$id', params: { app: appId, id } })}
-        />
+      <FormDialog
+        opened={make !== undefined}
+        onClose={close}
+        title={from === undefined ? 'New package' : `Duplicate ${from}`}
+      >
+        <NewPackage appId={appId} from={from} onCancel={close} onDone={open} />
       </FormDialog>
     </Page>
   )

@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Radio, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
@@ -19,8 +19,8 @@ import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish
 import { publishSummary, type Reach, subscribers } from './publish-summary.ts'
 
 const PUBLISH = graphql(`
-  mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $version: String) {
-    publishPackage(appId: $appId, id: $id, for: $for, expectedVersion: $version) { id status }
+  mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $note: String, $version: String) {
+    publishPackage(appId: $appId, id: $id, for: $for, note: $note, expectedVersion: $version) { id status }
   }
 `)
 
@@ -63,6 +63,7 @@ export function PublishPage() {
     done: () => navigate({ to: '/apps/$app/packages/$id', params: { app, id } }),
   })
   const [confirming, setConfirming] = useState(false)
+  const [note, setNote] = useState('')
   const name = asked.data?.package?.name ?? id
   return (
     <Page
@@ -83,7 +84,8 @@ export function PublishPage() {
           const firstTime = p.status === 'DRAFT'
           const counted = preview.data?.publishPreview
           const empty = (p.draft ?? p).grants.length === 0
-          const confirm = () => publish.mutate({ appId: app, id, for: reach, version: p.version })
+          const confirm = () =>
+            publish.mutate({ appId: app, id, for: reach, note: note.trim() || null, version: p.version })
           return (
             <Stack gap="xl">
               <Stack gap="xs">
@@ -126,6 +128,14 @@ export function PublishPage() {
                   </Loaded>
                 </>
               )}
+              <TextInput
+                label="Note"
+                description="What changes and why; shown in the list of versions"
+                maw={520}
+                maxLength={1_024}
+                value={note}
+                onChange={(event) => setNote(event.currentTarget.value)}
+              />
               <StickyActions
                 about={firstTime ? null : publishSummary(counted, reach, p.grants, (p.draft ?? p).grants)}
               >

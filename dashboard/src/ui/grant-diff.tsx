@@ -7,23 +7,27 @@ interface GrantDiffProps {
   before: readonly Grant[]
   after: readonly Grant[]
   features: readonly CatalogueFeature[]
+  /** what the sides are called */
+  labels?: { before: string; after: string }
 }
 
-/** Published and draft side by side. */
-export function GrantDiff({ before, after, features }: GrantDiffProps) {
+const DRAFT = { before: 'Published', after: 'Draft' }
+
+/** Two versions side by side: the published one and the draft, unless the labels say otherwise. */
+export function GrantDiff({ before, after, features, labels = DRAFT }: GrantDiffProps) {
   const featureOf = (id: string) => features.find((feature) => feature.id === id)
   const changes = grantChanges(before, after)
   return (
     <DataTable
       comparison
-      label="Published and draft"
+      label={`${labels.before} and ${labels.after.toLowerCase()}`}
       rows={changes}
       keyOf={({ id }) => id}
       columns={[
         { label: 'Feature', cell: ({ id }) => featureOf(id)?.name ?? id },
-        { label: 'Published', cell: ({ id, before }) => sideText(before, featureOf(id)) },
+        { label: labels.before, cell: ({ id, before }) => sideText(before, featureOf(id)) },
         {
-          label: 'Draft',
+          label: labels.after,
           cell: ({ id, after, same }) => (
             <Text size="sm" fw={same ? undefined : 650}>
               {sideText(after, featureOf(id))}

@@ -126,7 +126,7 @@ export const catalogueMutations = {
   },
   publishPackage: {
     after: ['createPackage'],
-    args: ({ package: id }) => ({ id, for: 'ALL' }),
+    args: ({ package: id }) => ({ id, for: 'ALL', note: 'First prices' }),
     audit: { before: { status: 'DRAFT' }, after: { status: 'PUBLISHED' } },
   },
   editPackage: {

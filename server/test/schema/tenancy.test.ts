@@ -331,8 +331,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   setPackageDraft: (db, app) => packages.setPackageDraft(db, app, 'plan', null, NOW),
   applyPackageEdit: (db, app) =>
     packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
-  publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
-  firstPublishedAt: (db, app) => packages.firstPublishedAt(db, app, 'plan'),
+  publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW, { author: null, note: null }),
+  firstPublication: (db, app) => packages.firstPublication(db, app, 'plan'),
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
   usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),
   addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),

@@ -106,10 +106,11 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
             defaultValue: 'ALL',
             description: 'Subscriptions that get the new version.',
           }),
+          note: t.arg.string({ description: 'What changed and why, for the list of versions.' }),
           expectedVersion,
         },
-        resolve: (_, { appId, id, for: reach, expectedVersion }, context) =>
-          publishPackage(appCall(context, appId, expectedVersion), id, reach ?? 'ALL'),
+        resolve: (_, { appId, id, for: reach, note, expectedVersion }, context) =>
+          publishPackage(appCall(context, appId, expectedVersion), id, reach ?? 'ALL', note ?? null),
       }),
       discardPackageDraft: t.field({
         type: types.package,

@@ -32,6 +32,11 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
         nullable: true,
         description: 'Subscriptions the version was published for; null for the first version.',
       }),
+      author: t.exposeString('author', {
+        nullable: true,
+        description: 'Email address of the member who published it; null if not recorded.',
+      }),
+      note: t.exposeString('note', { nullable: true, description: 'Note of the publication.' }),
       held: t.expose('held', {
         type: 'SafeInt',
         description: 'Number of live subscriptions with this version.',
@@ -45,6 +50,10 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       toVersion: t.exposeInt('to'),
       when: t.field({ type: changeTime, resolve: (m) => (m.reach === 'ALL' ? 'NOW' : 'PERIOD_END') }),
       at: t.string({ resolve: (m) => isoTime(m.at) }),
+      author: t.exposeString('author', {
+        nullable: true,
+        description: 'Email address of the member who started it; null if not recorded.',
+      }),
       undoneAt: t.string({ nullable: true, resolve: (m) => isoTimeOrNull(m.undoneAt) }),
     }),
   })

@@ -1,4 +1,5 @@
 import { checkRoomInHistory } from '../../domain/catalogue.ts'
+import { checkText } from '../../domain/identifier.ts'
 import { checkMetadata, type JsonObject } from '../../domain/metadata.ts'
 import {
   checkArchived,
@@ -22,6 +23,7 @@ import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
 import { checkVersion, packageVersion } from '../call/version.ts'
+import { authorOf } from './author-of.ts'
 
 interface EditInput {
   name?: string
@@ -53,9 +55,11 @@ export function editPackage(call: Call, id: string, input: EditInput): Promise<P
  * Publishes a package, or its draft as the next version: for all subscriptions, only for new ones, or for each at the
  * end of its period. Publishing again without a draft changes nothing.
  */
-export function publishPackage(call: Call, id: string, reach: Reach): Promise<Package> {
+export function publishPackage(call: Call, id: string, reach: Reach, note: string | null): Promise<Package> {
+  if (note !== null) checkText('note', note)
+  const author = authorOf(call)
   return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
-    if (found.status === 'DRAFT') await markPublished(tx, call.appId, id, now)
+    if (found.status === 'DRAFT') await markPublished(tx, call.appId, id, now, { author, note })
     if (!found.draft) return
     if (reach !== 'ALL') checkRoomInHistory(catalogue, id)
     await addToHistory(tx, call.appId, id, {
@@ -67,6 +71,8 @@ export function publishPackage(call: Call, id: string, reach: Reach): Promise<Pa
       at: now,
       features: found.features,
       id: null,
+      author,
+      note,
     })
     await applyPackageEdit(tx, call.appId, id, found.draft, now)
   })

@@ -25,6 +25,7 @@ import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { earlierAnswer, mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
+import { authorOf } from './author-of.ts'
 import { type FeatureImpact, type Impact, impactOf, lookingUp, type Reaching } from './reach.ts'
 
 /** A migration of subscriptions from one version of a package to another. */
@@ -76,7 +77,7 @@ export async function migrateSubscriptions(call: Call, input: MigrationInput): P
       checkMigration(found, fromVersion, toVersion)
       checkRoomInHistory(catalogue, packageId)
       const entry = nextEntry(found, fromVersion, toVersion, reach, now)
-      await addToHistory(tx, call.appId, packageId, { ...entry, id })
+      await addToHistory(tx, call.appId, packageId, { ...entry, id, author: authorOf(call), note: null })
       at = now
     },
     () => ({ ...preview, id, at, status: statusOf(null, preview.subscriptions, preview.moved) }),
@@ -141,6 +142,8 @@ const nextEntry = ({ history }: Package, from: number, to: number, reach: Reach,
   at,
   features: null,
   id: null,
+  author: null,
+  note: null,
   undoneAt: null,
 })
 

@@ -2,8 +2,8 @@ import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { Reach } from '../../domain/package-version.ts'
-import { type HistoryRow, packageHistory } from '../../store/catalogue/package-history.ts'
-import { firstPublishedAt } from '../../store/catalogue/packages.ts'
+import { type Authorship, type HistoryRow, packageHistory } from '../../store/catalogue/package-history.ts'
+import { firstPublication } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { liveSubscribers } from '../../store/subscriptions/subscribers.ts'
 import { requireApp } from '../apps/apps.ts'
@@ -13,7 +13,7 @@ import { requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
 import { lookingUp } from './reach.ts'
 
-export interface PackageVersion {
+export interface PackageVersion extends Authorship {
   version: number
   features: readonly Entitlement[]
   /** null: a draft, or version 1 if its publication was not recorded */
@@ -52,16 +52,19 @@ export async function packageVersions(
   const { version, features } = requirePackage(catalogue, packageId)
   const history = await packageHistory(call.service.pool, appId, packageId)
   const published = history.filter((e) => e.kind === 'PUBLISHED')
-  const firstPublication = await firstPublishedAt(call.service.pool, appId, packageId)
+  const original = await firstPublication(call.service.pool, appId, packageId)
   const held = await lookingUp(call, (tx) => countByVersion(tx, appId, packageId, catalogue, now))
   const newest = Math.min(version, (before ?? version + 1) - 1)
   const versions = Array.from({ length: Math.max(0, Math.min(newest, most)) }, (_, i): PackageVersion => {
     const number = newest - i
     const made = published.find((e) => e.to === number)
+    const publication = made ?? (number === 1 ? original : null)
     return {
       version: number,
       features: published.find((e) => e.from === number)?.features ?? features,
-      publishedAt: made?.at ?? (number === 1 ? firstPublication : null),
+      publishedAt: publication?.at ?? null,
+      author: publication?.author ?? null,
+      note: publication?.note ?? null,
       reach: made?.reach ?? null,
       held: held.get(number) ?? 0,
     }

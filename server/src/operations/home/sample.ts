@@ -51,7 +51,7 @@ export async function loadSample(call: Call): Promise<Sample> {
       const made = { ...p, metadata: { sample: true }, updatedAt: now }
       if (!(await insertPackage(tx, appId, made))) throw taken(p.id)
       await insertPackageFeatures(tx, appId, p.id, features)
-      await publishPackage(tx, appId, p.id, now)
+      await publishPackage(tx, appId, p.id, now, { author: null, note: null })
     }
     await loadOffers(tx, appId)
     const users = Array.from({ length: SAMPLE_USERS }, (_, i) => sampleUser(i))

@@ -3,15 +3,22 @@ import type { Entitlement } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
+/** Who made a version, and why; null: not recorded. */
+export interface Authorship {
+  /** email address of the member */
+  author: string | null
+  note: string | null
+}
+
 /** An entry of a package's history, including undone ones. */
-export interface HistoryRow extends HistoryContent {
+export interface HistoryRow extends HistoryContent, Authorship {
   /** set for a migration */
   id: string | null
   undoneAt: number | null
 }
 
 const SELECT = `select position, kind, from_version as "from", to_version as "to", reach, at, features, id,
-  undone_at as "undoneAt" from package_history`
+  author, note, undone_at as "undoneAt" from package_history`
 
 /** The whole history of the package's versions, oldest first. */
 export async function packageHistory(db: HomeDb, appId: string, packageId: string): Promise<HistoryRow[]> {
@@ -38,8 +45,9 @@ export async function addToHistory(
   entry: Omit<HistoryRow, 'undoneAt'>,
 ): Promise<void> {
   await db.query(
-    `insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features, id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features, id,
+       author, note)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       appId,
       packageId,
@@ -51,6 +59,8 @@ export async function addToHistory(
       timestamp(entry.at),
       entry.features && JSON.stringify(entry.features.map(entitlement)),
       entry.id,
+      entry.author,
+      entry.note,
     ],
   )
   await db.query(

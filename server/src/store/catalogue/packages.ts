@@ -2,6 +2,7 @@ import type { JsonObject } from '../../domain/metadata.ts'
 import type { Entitlement, PackageEdit } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
+import type { Authorship } from './package-history.ts'
 
 interface MadePackage {
   id: string
@@ -86,20 +87,33 @@ export async function applyPackageEdit(
   await insertPackageFeatures(db, appId, id, edit.features)
 }
 
-export async function publishPackage(db: HomeDb, appId: string, id: string, now: number): Promise<void> {
+export async function publishPackage(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  now: number,
+  { author, note }: Authorship,
+): Promise<void> {
   await db.query(
-    `update package set status = 'PUBLISHED', first_published_at = $3, updated_at = $3 where app_id = $1 and id = $2`,
-    [appId, id, timestamp(now)],
+    `update package set status = 'PUBLISHED', first_published_at = $3, updated_at = $3, first_published_by = $4,
+       first_published_note = $5
+     where app_id = $1 and id = $2`,
+    [appId, id, timestamp(now), author, note],
   )
 }
 
 /** When version 1 was published; null: not yet, or not recorded. */
-export async function firstPublishedAt(db: HomeDb, appId: string, id: string): Promise<number | null> {
-  const { rows } = await db.query<{ at: number | null }>(
-    `select first_published_at as at from package where app_id = $1 and id = $2`,
+export async function firstPublication(
+  db: HomeDb,
+  appId: string,
+  id: string,
+): Promise<Authorship & { at: number | null }> {
+  const { rows } = await db.query<Authorship & { at: number | null }>(
+    `select first_published_at as at, first_published_by as author, first_published_note as note
+     from package where app_id = $1 and id = $2`,
     [appId, id],
   )
-  return rows[0]?.at ?? null
+  return rows[0] ?? { at: null, author: null, note: null }
 }
 
 /** With its prices, history and features. */
