@@ -38,7 +38,8 @@ interface FeatureFormProps {
   appId: string
   /** null: a new one */
   feature: EditedFeature | null
-  onDone: () => void
+  /** `created`: the id of the new feature */
+  onDone: (created?: string) => void
 }
 
 export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
@@ -65,11 +66,14 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
   const { unitLabel: unit, unitLabelPlural: plural } = form.values
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
-    done: saved(onDone),
+    done: saved(({ createFeature }) => onDone(createFeature?.id)),
     said: (_, { input }) => `${input.name ?? input.id} created.`,
     next: { label: 'Add it to a package', to: { to: '/apps/$app/packages', params: { app: appId } } },
   })
-  const update = useChange(UPDATE, { done: saved(onDone), said: 'Saved.' })
+  const update = useChange(UPDATE, {
+    done: saved(() => onDone()),
+    said: (_, { input }) => `${input.name ?? feature?.name} saved.`,
+  })
   const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, thresholds, metadata }) => {
     const input = {
       name,

@@ -15,12 +15,15 @@ import { IconTrash } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Note } from '../ui/note.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
+import { FeatureForm } from './feature-form.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
 
@@ -43,8 +46,8 @@ interface PackageFormProps {
   readOnly: boolean
   /** Reloads, and fills a new form. */
   onReload: () => void
-  /** beside the button that saves */
-  actions?: ReactNode
+  /** beside the button that saves; `dirty`: that one is the primary button */
+  actions?: (dirty: boolean) => ReactNode
 }
 
 export function PackageForm(props: PackageFormProps) {
@@ -75,126 +78,153 @@ export function PackageForm(props: PackageFormProps) {
   const conflict = edit.error instanceof ApiError && edit.error.code === 'CONFLICT'
   const save = (version: string | null) => edit.mutate(edited(version), ontoFields(form))
   const featureOf = (id: string) => features.find((feature) => feature.id === id)
+  const [creating, setCreating] = useState(false)
+  const may = useMay()
   const left = features.filter(
     ({ id, archived }) => !archived && !form.values.grants.some((grant) => grant.id === id),
   )
   return (
-    <form noValidate onSubmit={form.onSubmit(() => save(seen))} aria-label="Content of the package">
-      <Stack>
-        {conflict ? (
-          <Note tone="warn" role="alert" title="Someone else has changed this package">
-            <Text size="sm" mb="sm">
-              Your edits are still here, and theirs are saved.
-            </Text>
-            <Group gap="xs">
-              <Button variant="default" onClick={props.onReload}>
-                Load their version
-              </Button>
-              <Button variant="default" onClick={() => save(null)}>
-                Overwrite with mine
-              </Button>
-            </Group>
-          </Note>
-        ) : (
-          <FormAlert error={edit.error} fields={fieldsOf(form)} />
-        )}
-        <TextInput label="Name" maw={420} readOnly={readOnly} {...form.getInputProps('name')} />
-        {form.values.grants.map((grant, row) => (
-          <Paper
-            key={grant.id}
-            p="sm"
-            radius="md"
-            role="group"
-            aria-label={featureOf(grant.id)?.name ?? grant.id}
-          >
-            <Group align="flex-end" gap="md">
-              <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
-                <AnchorLink
-                  to="/apps/$app/features/$id"
-                  params={{ app: appId, id: grant.id }}
-                  fw={600}
-                  size="sm"
-                  c="var(--mantine-color-text)"
-                  className="break"
+    <>
+      <form noValidate onSubmit={form.onSubmit(() => save(seen))} aria-label="Content of the package">
+        <Stack>
+          {conflict ? (
+            <Note tone="warn" role="alert" title="Someone else has changed this package">
+              <Text size="sm" mb="sm">
+                Your edits are still here, and theirs are saved.
+              </Text>
+              <Group gap="xs">
+                <Button variant="default" onClick={props.onReload}>
+                  Load their version
+                </Button>
+                <Button variant="default" onClick={() => save(null)}>
+                  Overwrite with mine
+                </Button>
+              </Group>
+            </Note>
+          ) : (
+            <FormAlert error={edit.error} fields={fieldsOf(form)} />
+          )}
+          <TextInput label="Name" maw={420} readOnly={readOnly} {...form.getInputProps('name')} />
+          {form.values.grants.map((grant, row) => (
+            <Paper
+              key={grant.id}
+              p="sm"
+              radius="md"
+              role="group"
+              aria-label={featureOf(grant.id)?.name ?? grant.id}
+            >
+              <Group align="flex-end" gap="md">
+                <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
+                  <AnchorLink
+                    to="/apps/$app/features/$id"
+                    params={{ app: appId, id: grant.id }}
+                    fw={600}
+                    size="sm"
+                    c="var(--mantine-color-text)"
+                    className="break"
+                  >
+                    {featureOf(grant.id)?.name ?? grant.id}
+                  </AnchorLink>
+                  <Text size="xs" c="dimmed" ff="monospace" className="break">
+                    {grant.id}
+                  </Text>
+                </div>
+                {featureOf(grant.id)?.type === 'BINARY' ? (
+                  <Text size="sm" c="dimmed" style={{ alignSelf: 'center' }}>
+                    Included, without a limit
+                  </Text>
+                ) : (
+                  <>
+                    <NumberInput
+                      label="Limit"
+                      placeholder="unlimited"
+                      w={130}
+                      min={0}
+                      max={Number.MAX_SAFE_INTEGER}
+                      allowDecimal={false}
+                      allowNegative={false}
+                      thousandSeparator=","
+                      readOnly={readOnly}
+                      {...form.getInputProps(`grants.${row}.limit`)}
+                    />
+                    <Select
+                      label="Resets"
+                      w={140}
+                      data={RESET_PERIODS}
+                      allowDeselect={false}
+                      readOnly={readOnly}
+                      {...form.getInputProps(`grants.${row}.resetPeriod`)}
+                    />
+                    <Switch
+                      label="Overage"
+                      pb="xs"
+                      disabled={readOnly}
+                      {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
+                    />
+                  </>
+                )}
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  mb="xxs"
+                  disabled={readOnly}
+                  aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
+                  onClick={() => form.removeListItem('grants', row)}
                 >
-                  {featureOf(grant.id)?.name ?? grant.id}
-                </AnchorLink>
-                <Text size="xs" c="dimmed" ff="monospace" className="break">
-                  {grant.id}
-                </Text>
-              </div>
-              {featureOf(grant.id)?.type === 'BINARY' ? (
-                <Text size="sm" c="dimmed" style={{ alignSelf: 'center' }}>
-                  Included, without a limit
-                </Text>
-              ) : (
-                <>
-                  <NumberInput
-                    label="Limit"
-                    placeholder="unlimited"
-                    w={130}
-                    min={0}
-                    max={Number.MAX_SAFE_INTEGER}
-                    allowDecimal={false}
-                    allowNegative={false}
-                    thousandSeparator=","
-                    readOnly={readOnly}
-                    {...form.getInputProps(`grants.${row}.limit`)}
-                  />
-                  <Select
-                    label="Resets"
-                    w={140}
-                    data={RESET_PERIODS}
-                    allowDeselect={false}
-                    readOnly={readOnly}
-                    {...form.getInputProps(`grants.${row}.resetPeriod`)}
-                  />
-                  <Switch
-                    label="Overage"
-                    pb="xs"
-                    disabled={readOnly}
-                    {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
-                  />
-                </>
-              )}
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                mb="xxs"
-                disabled={readOnly}
-                aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
-                onClick={() => form.removeListItem('grants', row)}
-              >
-                <IconTrash size={17} />
-              </ActionIcon>
-            </Group>
-          </Paper>
-        ))}
-        <Group align="flex-end" gap="xs">
-          <Select
-            key={form.values.grants.length}
-            label="Add a feature"
-            placeholder={left.length > 0 ? 'Choose a feature' : 'All features are included'}
-            data={left.map(({ id, name }) => ({ value: id, label: name }))}
-            searchable
-            disabled={readOnly || left.length === 0}
-            w={260}
-            onChange={(id) => {
-              if (id !== null) form.insertListItem('grants', { ...NEW_GRANT, id })
-            }}
-          />
-        </Group>
-        <Text size="sm" c="dimmed">
-          An empty limit means unlimited. With overage, usage past the limit is counted, not refused.
-        </Text>
-        <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
-          <Button type="submit" loading={edit.isPending} disabled={readOnly || !form.isDirty()}>
-            {props.published ? 'Save draft' : 'Save'}
-          </Button>
-          {props.actions}
-        </StickyActions>
-      </Stack>
-    </form>
+                  <IconTrash size={17} />
+                </ActionIcon>
+              </Group>
+            </Paper>
+          ))}
+          <Group align="flex-end" gap="xs">
+            <Select
+              key={form.values.grants.length}
+              label="Add a feature"
+              placeholder={left.length > 0 ? 'Choose a feature' : 'All features are included'}
+              data={left.map(({ id, name }) => ({ value: id, label: name }))}
+              searchable
+              disabled={readOnly || left.length === 0}
+              w={260}
+              onChange={(id) => {
+                if (id !== null) form.insertListItem('grants', { ...NEW_GRANT, id })
+              }}
+            />
+            <Button
+              variant="default"
+              disabled={readOnly || !may('createFeature')}
+              onClick={() => setCreating(true)}
+            >
+              Create feature
+            </Button>
+          </Group>
+          <Text size="sm" c="dimmed">
+            An empty limit means unlimited. With overage, usage past the limit is counted, not refused.
+          </Text>
+          <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
+            <Button
+              type="submit"
+              variant={form.isDirty() || !props.actions ? 'filled' : 'default'}
+              loading={edit.isPending}
+              disabled={readOnly || !form.isDirty()}
+            >
+              {props.published ? 'Save draft' : 'Save'}
+            </Button>
+            {props.actions?.(form.isDirty())}
+          </StickyActions>
+        </Stack>
+      </form>
+      {/* Outside of the form: its submission would submit this one too. */}
+      <FormDialog opened={creating} onClose={() => setCreating(false)} title="Create feature">
+        <FeatureForm
+          appId={appId}
+          feature={null}
+          onDone={(id) => {
+            setCreating(false)
+            if (id !== undefined) form.insertListItem('grants', { ...NEW_GRANT, id })
+          }}
+        />
+      </FormDialog>
+    </>
   )
 }
 

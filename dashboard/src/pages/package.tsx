@@ -68,8 +68,9 @@ export function PackagePage() {
     },
   })
   const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
-  const review = publishable && (
+  const review = (variant: 'filled' | 'default') => (
     <ButtonLink
+      variant={variant}
       to="/apps/$app/packages/$id/publish"
       params={{ app, id }}
       leftSection={<IconRocket size={16} aria-hidden />}
@@ -104,7 +105,7 @@ export function PackagePage() {
       }
       actions={
         <>
-          {tab !== 'content' && review}
+          {tab !== 'content' && publishable && review('filled')}
           {found && (
             <PackageRemoval
               appId={app}
@@ -175,7 +176,9 @@ export function PackagePage() {
                     published={p.status === 'PUBLISHED'}
                     readOnly={!may('editPackage')}
                     onReload={() => void reload()}
-                    actions={review}
+                    {...(publishable && {
+                      actions: (dirty: boolean) => review(dirty ? 'default' : 'filled'),
+                    })}
                   />
                   {p.draft && (
                     <Stack gap="xs">

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
-import { startTestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
 
 // Publishing a package again makes its next version; who has which is derived when it is read.
@@ -110,6 +110,36 @@ describe('gap: for whom a package is published', () => {
     await app.advance(midnight('2030-02-10'))
     expect(await publish(app)).toMatchObject({ publishPackage: { publishedVersion: 1 } })
     expect((await versions(app)).versions).toMatchObject([{ version: 1, for: null, held: 1, publishedAt }])
+  })
+
+  it('a version names its author and the note of its publication, a move of subscriptions its author', async () => {
+    const app = await versionedApp()
+    const edit = (limit: number) =>
+      app.dashboard.call('editPackage { id }', {
+        id: 'plan',
+        input: { features: [{ id: 'call', entitlement: { limit } }] },
+      })
+    await edit(20)
+    await app.dashboard.call('publishPackage { id }', { id: 'plan', for: 'NEW_ONLY', note: 'More calls' })
+    await migrate(app, 1, 2)
+    const found = await app.dashboard.call(
+      'packageVersions { versions { version author note } migrations { author } }',
+      { packageId: 'plan' },
+    )
+    expect(found).toEqual({
+      versions: [
+        { version: 2, author: OWNER.email, note: 'More calls' },
+        { version: 1, author: OWNER.email, note: null },
+      ],
+      migrations: [{ author: OWNER.email }],
+    })
+    await edit(30)
+    const error = await app.dashboard.error(
+      'mutation ($note: String) { publishPackage(appId: "' + app.id + '", id: "plan", note: $note) { id } }',
+      { note: 'x'.repeat(1_025) },
+    )
+    expect(error.message).toBe('note must be at most 1024 characters long')
+    expect((await versions(app)).versions).toHaveLength(2)
   })
 
   it('ALL, which is the default: everybody has it at once', async () => {

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { shared } from '../../server/test/harness/shared.ts'
+import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+const dashboard = shared(openDashboard)
+let visit: Visit
+beforeAll(async () => {
+  await furnish(dashboard.server)
+  visit = await dashboard.signedIn()
+})
+
+const found = async (id: string) =>
+  (
+    await dashboard.server.dashboard.data(
+      `query ($id: String!) { package(appId: "default", id: $id) { name status isAddon grants { id limit } draft { grants { id limit } } } }`,
+      { id },
+    )
+  ).package
+
+describe('gap: packages in the dashboard', () => {
+  it('duplicate one with its limits, as a draft', async () => {
+    const { page, open, idle, problems } = visit
+    await open('/apps/default/packages')
+    await page.getByRole('button', { name: 'More for the package Basic' }).click()
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Duplicate basic' })
+    await dialog.getByText('Prices are not copied.').waitFor()
+    await dialog.getByLabel('Id').fill('basic-2')
+    await dialog.getByRole('button', { name: 'Duplicate package' }).click()
+    await page.waitForURL(/packages\/basic-2$/)
+    await idle()
+    expect(await found('basic-2')).toEqual({
+      name: 'Basic copy',
+      status: 'DRAFT',
+      isAddon: false,
+      grants: [{ id: 'calls', limit: '10' }],
+      draft: null,
+    })
+    expect(problems).toEqual([])
+  })
+
+  it('create a missing feature in the editor, and save it with the package', async () => {
+    const { page, open, problems } = visit
+    await open('/apps/default/packages/basic-2')
+    await page.getByRole('button', { name: 'Create feature' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create feature' })
+    await dialog.getByLabel('Name').fill('Exports')
+    await dialog.getByRole('button', { name: 'Create feature' }).click()
+    await page.getByRole('group', { name: 'Exports' }).waitFor()
+    const form = page.getByRole('form', { name: 'Content of the package' })
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('Everything is saved').waitFor()
+    expect((await found('basic-2')).grants).toEqual([
+      { id: 'calls', limit: '10' },
+      { id: 'exports', limit: '100' },
+    ])
+    expect(problems).toEqual([])
+  })
+
+  it('publish with a note, compare the versions, and restore one as a draft', async () => {
+    const { page, open, idle, problems } = visit
+    await open('/apps/default/packages/basic')
+    await page.getByLabel('Limit').fill('25')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('These edits are not published yet').waitFor()
+    await page.getByRole('link', { name: 'Review and publish' }).click()
+    await page.getByLabel('Note').fill('More calls for everyone')
+    await page.getByRole('button', { name: /^Publish/ }).click()
+    await page.waitForURL(/packages\/basic$/)
+
+    await open('/apps/default/packages/basic?tab=versions')
+    const rows = page.getByRole('table', { name: 'Versions' }).locator('tbody tr')
+    await rows.getByText('More calls for everyone').waitFor()
+    expect(await rows.first().getByText('owner@example.com').count()).toBe(1)
+    await page.getByRole('button', { name: 'Actions for version 2' }).click()
+    await page.getByRole('menuitem', { name: 'Compare' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Compare versions' })
+    const cells = await dialog
+      .getByRole('row')
+      .filter({ hasText: 'API calls' })
+      .getByRole('cell')
+      .allInnerTexts()
+    expect(cells).toEqual(['API calls', '10 calls a month', '25 calls a month', 'changed'])
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'Actions for version 1' }).click()
+    await page.getByRole('menuitem', { name: 'Restore as a draft' }).click()
+    const confirm = page.getByRole('dialog', { name: 'Restore version 1 of Basic?' })
+    await confirm.getByRole('button', { name: 'Restore as a draft' }).click()
+    await page.getByText('Basic: version 1 is the draft now.').waitFor()
+    await idle()
+    expect(await found('basic')).toMatchObject({
+      grants: [{ id: 'calls', limit: '25' }],
+      draft: { grants: [{ id: 'calls', limit: '10' }] },
+    })
+    expect(problems).toEqual([])
+  })
+})
