@@ -135,8 +135,8 @@ describe('gap: for whom a package is published', () => {
     })
     await edit(30)
     const error = await app.dashboard.error(
-      'mutation ($note: String) { publishPackage(appId: "' + app.id + '", id: "plan", note: $note) { id } }',
-      { note: 'x'.repeat(1_025) },
+      'mutation ($appId: String!, $note: String) { publishPackage(appId: $appId, id: "plan", note: $note) { id } }',
+      { appId: app.id, note: 'x'.repeat(1_025) },
     )
     expect(error.message).toBe('note must be at most 1024 characters long')
     expect((await versions(app)).versions).toHaveLength(2)

@@ -4,7 +4,7 @@ import type { HomeDb } from '../connection/places.ts'
 import type { BulkChange } from './bulk-changes.ts'
 
 /** What a change of plan is taken back to. No text about a user: the row is not erased with them. */
-export interface BulkUndo {
+interface BulkUndo {
   packageId: string
   quantity: number
 }
