@@ -33,7 +33,6 @@ export type BulkOutcome = (typeof BULK_OUTCOMES)[number]
 export const BULK_REASONS = {
   NO_PLAN: 'No plan',
   ADD_ON: 'An add-on, not a plan',
-  LISTED_TWICE: 'The same user again',
   SAME_PLAN: 'Already on this plan',
   CHANGE_SCHEDULED: 'Another change is scheduled',
   CHARGED:

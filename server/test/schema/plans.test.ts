@@ -315,6 +315,7 @@ it('gap: plans: no statement reads a growing table from end to end', async () =>
 /** Indexes of such tables that no statement needs, with the rules they enforce. */
 const UNREAD: Record<string, string> = {
   credit_bought: 'a payment is one credit',
+  bulk_change_row_once: 'a bulk change names each user or subscription once',
   billing_id_once_per_import: 'no two rows of a file give one billing id away',
   one_live_base_plan: 'a user has one live base plan',
   one_live_subscription_per_package: 'a user holds each package once',

@@ -449,7 +449,6 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   countRunningBulkChanges: (db, app) => bulk.countRunningBulkChanges(db, app),
   noteBulkProblem: (db, app) => bulk.noteBulkProblem(db, app, BULK, 'busy'),
   endBulkWork: (db, app) => bulk.endBulkWork(db, app, BULK, 'CHECKED'),
-  usersInBulkChange: async (db, app) => [...(await bulkRows.usersInBulkChange(db, app, 'bulk', [UID]))],
   deleteBulkRows: (db, app) => bulkRows.deleteBulkRows(db, app, 'bulk', 9),
   setBulkState: (db, app) => bulk.setBulkState(db, app, 'bulk', 'FAILED'),
   endBulkCheck: (db, app) => bulk.endBulkCheck(db, app, BULK, 'no'),

@@ -1,4 +1,4 @@
-import { BULK_REASONS, type BulkAction, type BulkReason, bulkRefusal } from '../../domain/bulk-change.ts'
+import { BULK_REASONS, type BulkAction, bulkRefusal } from '../../domain/bulk-change.ts'
 import { TollgateError } from '../../domain/errors.ts'
 import { MAX_BULK_ROWS, MAX_PAGE } from '../../domain/limits.ts'
 import { overrideAt } from '../../domain/override.ts'
@@ -141,7 +141,7 @@ const NOBODY = { id: 0, email: '', role: 'VIEWER', createdAt: 0, lastSeenAt: nul
 async function checkRows(
   service: Service,
   appId: string,
-  { id, request: { action } }: store.BulkChange,
+  { request: { action } }: store.BulkChange,
   rows: readonly Subject[],
 ): Promise<(rowStore.CheckedRow & { message: string | null })[]> {
   const { pool } = service
@@ -149,13 +149,9 @@ async function checkRows(
   const uids = rows.map(({ userUid }) => userUid)
   const plans = new Map((await livePlans(pool, appId, uids, now)).map((row) => [row.userUid, row]))
   const had = await hadBefore(pool, appId, action, uids, now)
-  const listed = await rowStore.usersInBulkChange(pool, appId, id, uids)
   return rows.map(({ userUid, subscription }) => {
     const about = subscription ?? plans.get(userUid) ?? null
-    // A list of subscriptions may name a user several times.
-    const again = !subscription && listed.has(userUid)
-    listed.add(userUid)
-    const refusal = bulkRefusal(
+    const reason = bulkRefusal(
       action,
       about && {
         packageId: about.packageId,
@@ -167,7 +163,6 @@ async function checkRows(
       },
       had.has(userUid),
     )
-    const reason: BulkReason | null = again ? 'LISTED_TWICE' : refusal
     const subscriptionId = about?.id ?? null
     return { userUid, subscriptionId, reason, message: reason === null ? null : BULK_REASONS[reason] }
   })

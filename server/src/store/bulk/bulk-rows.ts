@@ -21,20 +21,6 @@ export interface BulkRow {
 const ROW = `select number, user_uid as "userUid", subscription_id as "subscriptionId", outcome, message, undo
   from bulk_change_row`
 
-/** The users among these who are in the change already. */
-export async function usersInBulkChange(
-  db: HomeDb,
-  appId: string,
-  id: string,
-  uids: readonly number[],
-): Promise<Set<number>> {
-  const { rows } = await db.query<{ uid: number }>(
-    `select user_uid as uid from bulk_change_row where app_id = $1 and bulk_id = $2 and user_uid = any($3::bigint[])`,
-    [appId, id, uids],
-  )
-  return new Set(rows.map(({ uid }) => uid))
-}
-
 export interface CheckedRow {
   userUid: number
   subscriptionId: string | null
@@ -42,7 +28,7 @@ export interface CheckedRow {
   reason: BulkReason | null
 }
 
-/** Adds the rows of one page, and where to continue. */
+/** Adds the rows of one page that are not in the change yet, and where to continue. */
 export async function addBulkRows(
   tx: Tx,
   appId: string,
@@ -50,31 +36,38 @@ export async function addBulkRows(
   rows: readonly (CheckedRow & { message: string | null })[],
   continueAt: string | null,
 ): Promise<void> {
-  await tx.query(
+  const { rows: last } = await tx.query<{ number: number }>(
+    'select number from bulk_change_row where app_id = $1 and bulk_id = $2 order by number desc limit 1',
+    [appId, found.id],
+  )
+  const before = last[0]?.number ?? 0
+  const { rows: inserted } = await tx.query<{ number: number }>(
     `insert into bulk_change_row (app_id, bulk_id, number, user_uid, subscription_id, outcome, message)
      select $1, $2, $3::int + r.ord, r.user_uid, r.subscription_id, r.outcome, r.message
      from unnest($4::bigint[], $5::text[], $6::text[], $7::text[])
-       with ordinality as r (user_uid, subscription_id, outcome, message, ord)`,
+       with ordinality as r (user_uid, subscription_id, outcome, message, ord)
+     on conflict do nothing returning number`,
     [
       appId,
       found.id,
-      found.rows,
+      before,
       rows.map((row) => row.userUid),
       rows.map((row) => row.subscriptionId),
       rows.map((row) => (row.reason === null ? 'CHANGE' : 'SKIP')),
       rows.map((row) => row.message),
     ],
   )
+  const reasons = inserted.map(({ number }) => rows[number - before - 1]?.reason ?? null)
   const skipped = { ...found.skipped }
-  for (const { reason } of rows) if (reason !== null) skipped[reason] = (skipped[reason] ?? 0) + 1
+  for (const reason of reasons) if (reason !== null) skipped[reason] = (skipped[reason] ?? 0) + 1
   await tx.query(
     `update bulk_change set rows = rows + $3, changing = changing + $4, skipped = $5, continue_at = $6
      where app_id = $1 and id = $2`,
     [
       appId,
       found.id,
-      rows.length,
-      rows.filter(({ reason }) => reason === null).length,
+      reasons.length,
+      reasons.filter((reason) => reason === null).length,
       JSON.stringify(skipped),
       continueAt,
     ],

@@ -40,6 +40,6 @@ create table bulk_change_row (
   primary key (app_id, bulk_id, number),
   foreign key (app_id, bulk_id) references bulk_change on delete cascade
 );
--- finds users who are listed twice
-create index bulk_change_row_user on bulk_change_row (app_id, bulk_id, user_uid);
+-- a user or subscription is in a change once, however often the list shows it
+create unique index bulk_change_row_once on bulk_change_row (app_id, bulk_id, user_uid, subscription_id) nulls not distinct;
 create index bulk_change_row_outcome on bulk_change_row (app_id, bulk_id, outcome, number);
