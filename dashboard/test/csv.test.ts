@@ -7,9 +7,8 @@ const { csvOf } = (await import(CSV)) as { csvOf: (rows: (string | number)[][]) 
 const USAGE: string = '../src/pages/usage-csv.ts'
 interface UsageCsv {
   seriesCsv(featureId: string, userId: string, points: object[]): string
-  ledgerCsv(userId: string, entries: object[]): string
 }
-const { seriesCsv, ledgerCsv } = (await import(USAGE)) as UsageCsv
+const { seriesCsv } = (await import(USAGE)) as UsageCsv
 
 describe('gap: exports', () => {
   it('quotes what would end a cell, and ends every line', () => {
@@ -41,18 +40,6 @@ describe('gap: dashboard: usage as CSV', () => {
     const at = '2027-01-31T00:00:00.000Z'
     expect(seriesCsv('=cmd()', '+ada', [{ at, used: -3 }])).toBe(
       `start,feature,user,used\r\n${at},'=cmd(),'+ada,-3\r\n`,
-    )
-    const entry = {
-      id: '7',
-      featureId: '@call',
-      action: 'ADD',
-      delta: -2,
-      used: 1,
-      periodStart: at,
-      recordedAt: at,
-    }
-    expect(ledgerCsv('-ada', [entry])).toBe(
-      `id,recorded,user,feature,operation,change,total after,period start\r\n7,${at},'-ada,'@call,ADD,-2,1,${at}\r\n`,
     )
   })
 })

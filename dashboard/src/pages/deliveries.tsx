@@ -9,6 +9,7 @@ import { ResendFailedForm } from '../forms/resend-failed-form.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { ExportLink } from '../ui/export-rows.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -83,6 +84,7 @@ export function Deliveries({
                     { value: 'SUCCEEDED', label: 'Succeeded' },
                   ]}
                 />
+                <ExportLink list="deliveries" query={{ app: appId, endpointId, state }} />
               </ListTools>
               <Button
                 variant="default"

@@ -6,6 +6,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { ExportLink } from '../ui/export-rows.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
@@ -90,6 +91,7 @@ export function Notices({ appId }: { appId: string }) {
               ]}
             />
             <Group gap="xs">
+              <ExportLink list="webhook-events" query={{ app: appId, state: chosen }} />
               {counts.failed > 0 && (
                 <Button
                   variant="default"

@@ -2,6 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { ExportLink } from '../ui/export-rows.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
@@ -75,7 +76,10 @@ function SubscriptionList({ appId, list, days, after }: RevenueListProps & { lis
   )
   return (
     <Stack gap="xs">
-      <Title order={2}>{title}</Title>
+      <Group justify="space-between">
+        <Title order={2}>{title}</Title>
+        <ExportLink size="xs" list="revenue" query={{ app: appId, list: name, days }} />
+      </Group>
       <Loaded of={asked}>
         {({ revenueList }) =>
           (revenueList?.rows ?? []).length === 0 ? (
@@ -126,7 +130,10 @@ function PaymentList({ appId, list, days, after }: RevenueListProps & { list: ke
   const asked = useAsk(PAYMENTS, { appId, state, days, after: after ?? null }, { keepPrevious: true })
   return (
     <Stack gap="xs">
-      <Title order={2}>{title}</Title>
+      <Group justify="space-between">
+        <Title order={2}>{title}</Title>
+        <ExportLink size="xs" list="payments" query={{ app: appId, state, days }} />
+      </Group>
       <Loaded of={asked}>
         {({ payments }) =>
           (payments?.rows ?? []).length === 0 ? (
@@ -174,7 +181,10 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
   const rows = asked.data?.mrrList?.rows ?? []
   return (
     <Stack gap="xs">
-      <Title order={2}>{title}</Title>
+      <Group justify="space-between">
+        <Title order={2}>{title}</Title>
+        <ExportLink size="xs" list="mrr" query={{ app: appId }} />
+      </Group>
       <Loaded of={asked}>
         {() =>
           rows.length === 0 ? (

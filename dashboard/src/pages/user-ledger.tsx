@@ -3,13 +3,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { ExportLink } from '../ui/export-rows.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { Name, type SentencePart } from '../ui/sentence.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
-import { ExportLedger } from './export-ledger.tsx'
 
 const LEDGER = graphql(`
   query Ledger($appId: String!, $userId: String!, $featureId: String, $after: String) {
@@ -59,7 +59,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
             } as never)
           }
         />
-        <ExportLedger appId={appId} userId={userId} featureId={feature ?? null} />
+        <ExportLink list="ledger" query={{ app: appId, userId, featureId: feature }} />
       </Group>
       <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} />}>
         {({ ledger }) =>

@@ -35,9 +35,19 @@ export function ExportRows<Row>({ name, rows, columns }: ExportRowsProps<Row>) {
 export function ExportLink({
   list,
   query,
+  size = 'sm',
 }: {
-  list: 'users' | 'subscriptions'
-  query: Record<string, string | boolean | null | undefined>
+  list:
+    | 'users'
+    | 'subscriptions'
+    | 'ledger'
+    | 'payments'
+    | 'revenue'
+    | 'mrr'
+    | 'webhook-events'
+    | 'deliveries'
+  query: Record<string, string | number | boolean | null | undefined>
+  size?: 'xs' | 'sm'
 }) {
   const set = Object.entries(query).filter(([, value]) => value !== null && value !== undefined)
   const search = new URLSearchParams(set.map(([name, value]) => [name, String(value)]))
@@ -45,6 +55,7 @@ export function ExportLink({
     <Button
       component="a"
       variant="default"
+      size={size}
       href={`/dashboard/export/${list}?${search}`}
       download
       leftSection={<IconDownload size={16} aria-hidden />}

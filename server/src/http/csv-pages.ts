@@ -17,5 +17,8 @@ export async function* csvPages<Row>(
   }
 }
 
+/** A time as ISO 8601; null stays empty. */
+export const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
 const cell = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { badUserInput } from '../domain/errors.ts'
 import { displayAmount } from '../domain/price.ts'
-import type { Call } from '../operations/call/call.ts'
+import type { Call, InstallationCall } from '../operations/call/call.ts'
+import { exportList } from '../operations/call/export-list.ts'
 import type { Service } from '../operations/call/service.ts'
+import type { DashboardFile } from '../operations/registry/registry.ts'
 import {
   type ExportedSubscription,
   exportSubscriptions,
@@ -12,12 +13,24 @@ import {
 import { type ExportedUser, exportUsers } from '../operations/users/export-users.ts'
 import { USER_ORDERS } from '../operations/users/list-users.ts'
 import { SUBSCRIPTION_STATES } from '../store/subscriptions/subscription-list.ts'
-import { type CsvColumns, csvPages } from './csv-pages.ts'
-import { memberFile, parameter } from './member-file.ts'
+import { type CsvColumns, csvPages, time } from './csv-pages.ts'
+import { EXPORTED_LISTS, type ExportedList } from './exported-lists.ts'
+import { memberFile, oneOf, parameter } from './member-file.ts'
 
-/** `GET /dashboard/export/users?app=ID&…` and `…/subscriptions`: lists as CSV, with the filters of their pages. */
-export function exportEndpoint(service: Service, publicUrl: () => string) {
-  return {
+/** `GET /dashboard/export/<list>?app=ID&…`: lists as CSV, with the filters of their pages. By path. */
+export function exportEndpoint(service: Service, publicUrl: () => string): ReadonlyMap<string, Handler> {
+  const list = <Row>(name: string, { columns, reader, pageSize }: ExportedList<Row>) =>
+    exportFile(service, publicUrl, 'exportList', name, columns, (call, query) =>
+      exportList(call, reader(call, query), pageSize),
+    )
+  const { ledger, payments, revenue, mrr, deliveries } = EXPORTED_LISTS
+  const files: Record<string, Handler> = {
+    ledger: list('ledger', ledger),
+    payments: list('payments', payments),
+    revenue: list('revenue', revenue),
+    mrr: list('mrr', mrr),
+    'webhook-events': list('webhook-events', EXPORTED_LISTS['webhook-events']),
+    deliveries: list('deliveries', deliveries),
     users: exportFile(service, publicUrl, 'exportUsers', 'users', USER_COLUMNS, (call, query) =>
       exportUsers(call, {
         search: query.get('search') ?? '',
@@ -45,21 +58,24 @@ export function exportEndpoint(service: Service, publicUrl: () => string) {
         ),
     ),
   }
+  return new Map(Object.entries(files).map(([name, handle]) => [`/dashboard/export/${name}`, handle]))
 }
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 function exportFile<Row>(
   service: Service,
   publicUrl: () => string,
-  mutation: 'exportUsers' | 'exportSubscriptions',
+  mutation: 'exportUsers' | 'exportSubscriptions' | 'exportList',
   name: string,
   columns: CsvColumns<Row>,
   pagesOf: (call: Call, query: URLSearchParams) => Promise<AsyncIterable<readonly Row[]>>,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+): Handler {
   return memberFile(service, publicUrl, {
     method: 'GET',
     mutation,
     async handle(call, query, _request, response) {
-      const pages = await pagesOf({ ...call, appId: parameter(query, 'app'), idempotency: null }, query)
+      const pages = await pagesOf(callOf(call, mutation, name, parameter(query, 'app')), query)
       response.writeHead(200, {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${name}.csv"`,
@@ -71,19 +87,12 @@ function exportFile<Row>(
   })
 }
 
-function oneOf<const Value extends string>(
-  query: URLSearchParams,
-  name: string,
-  values: readonly Value[],
-): Value | null {
-  const asked = query.get(name)
-  if (asked === null) return null
-  const value = values.find((value) => value === asked)
-  if (value === undefined) throw badUserInput(`${name} must be one of ${values.join(', ')}`, name)
-  return value
+/** The export is the subject of its audit entry. */
+function callOf(call: InstallationCall, mutation: DashboardFile, list: string, appId: string): Call {
+  const { member } = call.actor
+  const actor = { kind: 'member' as const, member, mutation: { name: mutation, args: { list } } }
+  return { ...call, actor, appId, idempotency: null }
 }
-
-const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 const USER_COLUMNS: CsvColumns<ExportedUser> = [
   ['id', (row) => row.id],

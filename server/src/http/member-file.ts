@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest, TollgateError } from '../domain/errors.ts'
+import { badRequest, badUserInput, TollgateError } from '../domain/errors.ts'
 import { wireError } from '../graphql/engine/errors.ts'
 import type { InstallationCall } from '../operations/call/call.ts'
 import { checkRole, notSignedIn } from '../operations/call/roles.ts'
@@ -57,6 +57,19 @@ export function memberFile(
       else answerJson({ request, response, requestId }, wire.extensions.status, { errors: [wire] })
     }
   }
+}
+
+/** One of the values, or null if the URL does not name one. */
+export function oneOf<const Value extends string>(
+  query: URLSearchParams,
+  name: string,
+  values: readonly Value[],
+): Value | null {
+  const asked = query.get(name)
+  if (asked === null) return null
+  const value = values.find((value) => value === asked)
+  if (value === undefined) throw badUserInput(`${name} must be one of ${values.join(', ')}`, name)
+  return value
 }
 
 export function parameter(query: URLSearchParams, name: string): string {

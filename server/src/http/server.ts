@@ -195,10 +195,6 @@ export function httpServer(
         return imports.report(request, response)
       case '/dashboard/audit':
         return audit(request, response)
-      case '/dashboard/export/users':
-        return exports.users(request, response)
-      case '/dashboard/export/subscriptions':
-        return exports.subscriptions(request, response)
       case '/healthz':
         return answerText(request, response, 200, 'ok')
       case '/readyz':
@@ -217,6 +213,8 @@ export function httpServer(
   function prefixed(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
     if (path === EVENT_STREAM_PATH) return streams.handle(request, response)
+    const exported = exports.get(path)
+    if (exported) return exported(request, response)
     if (isRest(request, path)) return rest.handle(new NodeExchange(request, response), request.url ?? '')
     if (path === OPENAPI_PATH) return openapi(request, response)
     const traced = (route: string, answer: () => Promise<void>) =>

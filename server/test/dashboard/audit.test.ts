@@ -160,6 +160,7 @@ describe('gap: the audit log', () => {
       'undoUserImport',
       'signOutEverywhere',
       'exportAuditLog',
+      'exportList',
       'exportUsers',
       'exportSubscriptions',
       'applyBulkChange',

@@ -79,14 +79,59 @@ describe('gap: lists as CSV', () => {
     expect(all.map(({ userId }) => userId)).toEqual(['ada', 'bob'])
   })
 
+  it('cover usage, payments, revenue, webhook events and deliveries, with their filters', async () => {
+    const app = 'exported'
+    const admin = server.admin.of(app)
+    const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text, [app])
+    await admin.data(
+      'mutation { createFeature(input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id } other: createFeature(input: { id: "other", name: "Other", type: CONSUMABLE }) { id } }',
+    )
+    await sql(`insert into usage_ledger (app_id, user_uid, feature_id, reset_period, action, delta, used, period_start, recorded_at)
+      select app_id, uid, f, 'MONTH', 'ADD', -1, i, '2026-01-01', now() from users, generate_series(1, 600) i, unnest('{calls,other}'::text[]) f
+      where app_id = $1 and id = 'ada'`)
+    const entries = await rowsIn('ledger', { app, userId: 'ada', featureId: 'calls' })
+    expect(entries).toHaveLength(600)
+    expect(entries[0]).toMatchObject({ feature: 'calls', change: '-1', totalAfter: '600' })
+    expect(await rowsIn('ledger', { app, userId: 'ada' })).toHaveLength(1_200)
+    expect((await download('ledger', { app, userId: 'nobody' })).status).toBe(404)
+    expect((await download('ledger', { app })).status).toBe(400)
+
+    await sql(`insert into notice (app_id, provider, event_id, type, payload, state, last_error)
+      select $1, 'sandbox', 'evt-' || i, 'paid', '{}', case when i <= 450 then 'FAILED' else 'DONE' end, '=1+1'
+      from generate_series(1, 500) i`)
+    const failed = await rowsIn('webhook-events', { app, state: 'FAILED' })
+    expect(new Set(failed.map(({ eventId }) => eventId)).size).toBe(450)
+    expect(failed[0]).toMatchObject({ eventId: 'evt-450', provider: 'sandbox', lastError: `'=1+1` })
+    expect((await download('webhook-events', { app, state: 'LOST' })).status).toBe(400)
+
+    await sql(`insert into webhook_endpoint (app_id, id, url, types, secret, enabled)
+      values ($1, 'we', 'https://crm.invalid', '{}', '', false)`)
+    await sql(`insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, state, attempts, log)
+      select $1, 'we', 'evt-' || i, 'user.created', 'FAILED', 2, '[{"at": 0, "durationMs": 1, "status": 500, "error": null, "body": ""}]'
+      from generate_series(1, 250) i`)
+    const deliveries = await rowsIn('deliveries', { app, endpointId: 'we', state: 'FAILED' })
+    expect(deliveries).toHaveLength(250)
+    expect(deliveries[0]).toMatchObject({ eventId: 'evt-250', attempts: '2', lastStatus: '500' })
+
+    expect(await rowsIn('revenue', { app, list: 'NEW', days: '30' })).toMatchObject([
+      { package: 'plan' },
+      { package: 'plan' },
+    ])
+    expect(await rowsIn('mrr', { app })).toMatchObject([{ userId: 'ada', amount: '21.00', currency: 'usd' }])
+    expect(await rowsIn('payments', { app, state: 'PAID' })).toEqual([])
+    expect((await download('payments', { app, days: 'many' })).status).toBe(400)
+  })
+
   it('are for members, of an app that exists, and noted in the audit log', async () => {
     await createApp(server, 'noted')
     await rowsIn('users', { app: 'noted' })
     await rowsIn('subscriptions', { app: 'noted' })
+    await rowsIn('payments', { app: 'noted' })
     const { auditLog } = await server.dashboard.data(
-      '{ auditLog(appId: "noted", first: 2) { rows { sentence } } }',
+      '{ auditLog(appId: "noted", first: 3) { rows { sentence } } }',
     )
     expect(auditLog.rows.map(({ sentence }: { sentence: string }) => sentence)).toEqual([
+      'exported the list of payments',
       'exported the list of subscriptions',
       'exported the list of users',
     ])

@@ -362,6 +362,7 @@ describe('gap: roles', () => {
     const files = {
       importUsers: IMPORT_USERS,
       exportAuditLog: MEMBERS,
+      exportList: MEMBERS,
       exportUsers: MEMBERS,
       exportSubscriptions: MEMBERS,
     }

@@ -22,6 +22,16 @@ export const userQueries = {
   bulkChangeRows: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
+/** What an export contains, by the list that it is named after. */
+const EXPORTS: Record<string, string> = {
+  ledger: 'the usage entries of a user',
+  payments: 'the list of payments',
+  revenue: 'a list of the Revenue page',
+  mrr: 'the list of recurring revenue',
+  'webhook-events': 'the list of webhook events',
+  deliveries: 'the deliveries of a webhook endpoint',
+}
+
 export const userMutations = {
   createUser: {
     admin: true,
@@ -87,6 +97,12 @@ export const userMutations = {
     role: 'EDITOR',
     subject: { kind: 'overrides', id: by('userId') },
     sentence: 'removed an override of the user {user}{overrides}',
+  },
+  exportList: {
+    dashboard: 'FILE',
+    role: 'VIEWER',
+    subject: { kind: 'export', id: by('list') },
+    sentence: ({ subjectId }) => `exported ${EXPORTS[subjectId ?? ''] ?? 'a list'}`,
   },
   exportUsers: {
     dashboard: 'FILE',
