@@ -50,6 +50,8 @@ const SHOWN: Record<string, string[]> = {
   [at('subscriptions', '{subscription}')]: ['user name', 'package name'],
   [at('import')]: [],
   [`${at('import')}?id=marked-up`]: ['user id', 'imported-email', 'imported id'],
+  [at('bulk')]: ['package name'],
+  [`${at('bulk')}?id=marked-up`]: ['package name', 'user name'],
   [at('billing')]: ['template name', 'template id', 'package name'],
   [`${at('billing')}?tab=providers`]: [],
   [`${at('billing')}?tab=notices`]: ['notice type', 'notice error'],
@@ -183,6 +185,20 @@ async function markUp(): Promise<void> {
       script('notice type'),
       JSON.stringify({ text: script('notice payload') }),
       script('notice error'),
+    ],
+  )
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `with made as (insert into bulk_change (app_id, id, state, request, member_id, member_email, rows, changing)
+       values ('default', 'marked-up', 'CHECKED', $1, 0, '', 1, 1))
+     insert into bulk_change_row (app_id, bulk_id, number, user_uid, outcome)
+     select 'default', 'marked-up', 1, uid, 'CHANGE' from users where app_id = 'default' and id = $2`,
+    [
+      JSON.stringify({
+        action: { kind: 'CHANGE_PLAN', packageId: PACKAGE, when: 'NOW' },
+        of: { list: 'USERS', ids: [] },
+      }),
+      USER,
     ],
   )
   const csv = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')

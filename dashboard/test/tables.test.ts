@@ -128,7 +128,7 @@ describe('gap: tables', () => {
     const dialog = page.getByRole('dialog', { name: 'Change plan: all 120 users' })
     await dialog.getByRole('combobox', { name: 'Plan' }).click()
     await page.getByRole('option', { name: 'Gold' }).click()
-    await dialog.getByRole('radio', { name: 'Now' }).check()
+    await dialog.getByRole('radio', { name: 'Now', exact: true }).check()
     await dialog.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('120 checked · 1 will change · 119 skipped.').waitFor()
     await page.getByText('118 skipped: No plan').waitFor()

@@ -20,19 +20,10 @@ import { SkeletonTable } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
+import { PACKAGE } from './package-query.ts'
 import { PackageVersions } from './package-versions.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 
-export const PACKAGE = graphql(`
-  query Package($appId: String!, $id: String!) {
-    package(appId: $appId, id: $id) {
-      id name status isAddon archived metadata updatedAt version
-      grants { id limit resetPeriod overageEnabled }
-      draft { name grants { id limit resetPeriod overageEnabled } }
-    }
-    features(appId: $appId) { id name type unitLabel unitLabelPlural archived }
-  }
-`)
 const DISCARD = graphql(`
   mutation DiscardPackageDraft($appId: String!, $id: String!, $version: String) {
     discardPackageDraft(appId: $appId, id: $id, expectedVersion: $version) { id }

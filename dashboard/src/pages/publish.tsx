@@ -14,7 +14,7 @@ import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
-import { PACKAGE } from './package.tsx'
+import { PACKAGE } from './package-query.ts'
 import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish-impact.tsx'
 import { publishSummary, type Reach, subscribers } from './publish-summary.ts'
 
