@@ -35,6 +35,9 @@ describe('gap: members', () => {
     await dialog.getByRole('radio', { name: 'Viewer' }).check()
     await dialog.getByRole('button', { name: 'Create link' }).click()
     const link = (await dialog.getByRole('figure', { name: "The invitation's link" }).innerText()).trim()
+    // A link that is shown once is not lost by a key.
+    await page.keyboard.press('Escape')
+    expect(await dialog.getByRole('button', { name: 'Done' }).isVisible()).toBe(true)
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('table', { name: 'Open invitations' }).getByText('vera@example.com').waitFor()
 
@@ -338,7 +341,7 @@ describe('gap: billing set up in the pages', () => {
     await stripe.deliver()
     await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/notices/billing?tab=notices')
-    const row = rowsOf('Notices').filter({ hasText: 'customer.updated' })
+    const row = rowsOf('Webhook events').filter({ hasText: 'customer.updated' })
     await row.getByText('done', { exact: true }).waitFor()
     const handledAt = async () => {
       const { notices } = await dashboard.server.dashboard.data(
@@ -354,7 +357,7 @@ describe('gap: billing set up in the pages', () => {
     expect(await sent.innerText()).toContain(customer.id)
     await page.getByRole('button', { name: 'Close' }).click()
     await row.getByRole('button', { name: /^Replay/ }).click()
-    await page.getByText('Processing the notice again.').waitFor()
+    await page.getByText('Processing the webhook event again.').waitFor()
     await expect.poll(handledAt).toBeGreaterThan(before)
     await row.getByText('done', { exact: true }).waitFor()
   })

@@ -114,7 +114,9 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([expect.stringMatching(/^Basic\s+Active\b[\s\S]*Sandbox\b/)])
     await open('/apps/default/billing?tab=notices')
-    expect(await page.getByRole('table', { name: 'Notices' }).locator('tbody tr').count()).toBeGreaterThan(0)
+    expect(
+      await page.getByRole('table', { name: 'Webhook events' }).locator('tbody tr').count(),
+    ).toBeGreaterThan(0)
     expect(problems).toEqual([])
   })
 

@@ -28,7 +28,7 @@ const LISTS: [path: string, table: string][] = [
   ['packages/plan?tab=subscribers', 'Subscriptions'],
   ['users/one?tab=ledger', 'Ledger'],
   ['import?id=file', 'Rows of the file'],
-  ['billing?tab=notices', 'Notices'],
+  ['billing?tab=notices', 'Webhook events'],
   ['audit', 'Audit log'],
   ['features', 'Features'],
   ['packages', 'Packages'],

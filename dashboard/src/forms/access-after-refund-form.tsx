@@ -17,7 +17,7 @@ export function AccessAfterRefundForm({ appId, access }: { appId: string; access
   const may = useMay()
   const form = useForm({ initialValues: { access } })
   const { saved } = useUnsaved(form)
-  const set = useChange(SET, { said: 'Saved.', done: saved() })
+  const set = useChange(SET, { said: 'Access after a refund saved.', done: saved() })
   return (
     <form onSubmit={form.onSubmit(({ access }) => set.mutate({ appId, access }))}>
       <Stack gap="xs" align="flex-start">

@@ -34,7 +34,7 @@ export function EventSettingsForm({ appId, settings }: EventSettingsFormProps) {
     form.setValues({ usageRecorded, keptDays })
     form.resetDirty({ usageRecorded, keptDays })
   }, [usageRecorded, keptDays])
-  const update = useChange(UPDATE, { said: 'Saved.', done: saved() })
+  const update = useChange(UPDATE, { said: 'Event settings saved.', done: saved() })
   return (
     <form
       noValidate

@@ -27,7 +27,7 @@ export function GraceDaysForm({ appId, days }: { appId: string; days: number }) 
     form.setValues({ days })
     form.resetDirty({ days })
   }, [days])
-  const set = useChange(SET, { said: 'Saved.', done: saved() })
+  const set = useChange(SET, { said: 'Grace period saved.', done: saved() })
   return (
     <form
       noValidate

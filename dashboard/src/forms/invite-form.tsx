@@ -1,10 +1,10 @@
-import { Button, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Radio, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { ROLES } from '../roles.ts'
-import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { LinkOnce } from '../ui/link-once.tsx'
 import { When } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
@@ -26,16 +26,10 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
   const link = invite.data?.inviteMember
   if (link) {
     return (
-      <Stack>
-        <Text size="sm">
-          Send this link to {link.email}. It is shown only once and works until{' '}
-          <When at={link.expiresAt} time />.
-        </Text>
-        <CodeBlock label="The invitation's link" text={link.url} />
-        <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
-          Done
-        </Button>
-      </Stack>
+      <LinkOnce label="The invitation's link" url={link.url} onDone={onDone}>
+        Send this link to {link.email}. It is shown only once and works until{' '}
+        <When at={link.expiresAt} time />.
+      </LinkOnce>
     )
   }
   return (

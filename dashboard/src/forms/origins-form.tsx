@@ -16,7 +16,7 @@ const SET = graphql(`
 export function OriginsForm({ app, onDone }: { app: { id: string; origins: string[] }; onDone: () => void }) {
   const form = useForm({ initialValues: { origins: app.origins } })
   const { saved } = useUnsaved(form)
-  const set = useChange(SET, { done: saved(onDone), said: 'Saved.' })
+  const set = useChange(SET, { done: saved(onDone), said: 'Allowed origins saved.' })
   return (
     <form onSubmit={form.onSubmit(({ origins }) => set.mutate({ appId: app.id, origins }, ontoFields(form)))}>
       <Stack>

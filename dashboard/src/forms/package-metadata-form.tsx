@@ -28,7 +28,7 @@ export function PackageMetadataForm({ appId, id, version, metadata }: PackageMet
     validate: { metadata: metadataProblem },
   })
   const { saved } = useUnsaved(form)
-  const update = useChange(UPDATE, { said: 'Saved. It is live now.', done: saved() })
+  const update = useChange(UPDATE, { said: 'Metadata saved. It is live now.', done: saved() })
   const save = form.onSubmit(({ metadata }) =>
     update.mutate({ appId, id, input: { metadata: metadataOf(metadata) }, version }, ontoFields(form)),
   )

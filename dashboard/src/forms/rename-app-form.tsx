@@ -16,7 +16,7 @@ const RENAME = graphql(`
 export function RenameAppForm({ app, onDone }: { app: { id: string; name: string }; onDone: () => void }) {
   const form = useForm({ initialValues: { name: app.name }, validate: { name: required('The name') } })
   const { saved } = useUnsaved(form)
-  const rename = useChange(RENAME, { done: saved(onDone), said: 'Saved.' })
+  const rename = useChange(RENAME, { done: saved(onDone), said: (_, { name }) => `App renamed to ${name}.` })
   return (
     <form
       noValidate

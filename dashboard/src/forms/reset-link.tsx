@@ -1,8 +1,8 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
-import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { LinkOnce } from '../ui/link-once.tsx'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 
@@ -24,16 +24,10 @@ export function ResetLink({
   const link = create.data?.createPasswordReset
   if (link) {
     return (
-      <Stack>
-        <Text size="sm">
-          Send this link to {link.email}. It is shown only once, can be used once, and expires{' '}
-          {dateTimeOf(link.expiresAt)}.
-        </Text>
-        <CodeBlock label="The password reset link" text={link.url} />
-        <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
-          Done
-        </Button>
-      </Stack>
+      <LinkOnce label="The password reset link" url={link.url} onDone={onDone}>
+        Send this link to {link.email}. It is shown only once, can be used once, and expires{' '}
+        {dateTimeOf(link.expiresAt)}.
+      </LinkOnce>
     )
   }
   return (

@@ -42,7 +42,7 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
   })
   const { saved } = useUnsaved(form)
   const update = useChange(UPDATE, {
-    said: 'Saved.',
+    said: (_, { input }) => `${input.name || input.id || user.id} saved.`,
     done: saved(({ updateUser }) => {
       if (updateUser && updateUser.id !== user.id) onRenamed(updateUser.id)
     }),

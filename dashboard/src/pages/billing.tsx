@@ -25,7 +25,7 @@ export function BillingPage() {
         <Tabs.List mb="md" aria-label="Parts of billing">
           <Tabs.Tab value="templates">Templates</Tabs.Tab>
           <Tabs.Tab value="providers">Providers</Tabs.Tab>
-          <Tabs.Tab value="notices">Notices</Tabs.Tab>
+          <Tabs.Tab value="notices">Webhook events</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="templates">
           <BillingTemplates appId={appId} />

@@ -62,10 +62,10 @@ export function Notices({ appId }: { appId: string }) {
     { appId, state: chosen, after: after ?? null },
     { keepPrevious: true, refetchInterval: 5_000 },
   )
-  const replay = useChange(REPLAY, { said: 'Processing the notice again.' })
+  const replay = useChange(REPLAY, { said: 'Processing the webhook event again.' })
   const replayFailed = useChange(REPLAY_FAILED, {
     said: ({ replayFailedNotices }) =>
-      `Processing ${units(replayFailedNotices ?? 0, 'notice', 'notices')} again.`,
+      `Processing ${units(replayFailedNotices ?? 0, 'webhook event', 'webhook events')} again.`,
   })
   const reconcile = useChange(RECONCILE, {
     said: ({ reconcileBilling }) =>
@@ -119,13 +119,13 @@ export function Notices({ appId }: { appId: string }) {
             </Text>
           ) : (
             <DataTable
-              label="Notices"
+              label="Webhook events"
               rows={notices.slice(0, PAGE)}
               keyOf={({ id }) => id}
               columns={[
                 { label: 'Received', cell: ({ receivedAt }) => <When at={receivedAt} time /> },
                 {
-                  label: 'Notice',
+                  label: 'Event',
                   cell: ({ type, provider, eventId }) => (
                     <>
                       {type}
@@ -184,7 +184,7 @@ export function Notices({ appId }: { appId: string }) {
             opened={notice !== undefined}
             onClose={() => void navigate({ search: ({ notice, ...rest }) => rest })}
             size="lg"
-            title="Notice"
+            title="Webhook event"
           >
             {notice !== undefined && <Payload appId={appId} id={notice} />}
           </Dialog>

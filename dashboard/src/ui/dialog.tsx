@@ -1,11 +1,25 @@
 import { Modal, type ModalProps } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+
+const Held = createContext<(held: boolean) => void>(() => {})
+
+/** While this is shown, its dialog closes by its buttons only: a secret that is shown once is gone with it. */
+export function useHeldDialog(): void {
+  const hold = useContext(Held)
+  useEffect(() => {
+    hold(true)
+    return () => hold(false)
+  }, [hold])
+}
 
 /** A dialog that starts in its first field, also if what it shows is still being loaded when it opens. */
 export function Dialog({ children, ...props }: ModalProps) {
+  const [held, setHeld] = useState(false)
   return (
-    <Modal {...props}>
-      <StartInside>{children}</StartInside>
+    <Modal {...props} {...(held && { closeOnEscape: false, closeOnClickOutside: false })}>
+      <Held value={setHeld}>
+        <StartInside>{children}</StartInside>
+      </Held>
     </Modal>
   )
 }
