@@ -226,7 +226,7 @@ export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
 export const MAX_IMPORT_ROW_CHARACTERS = 16 * 1024
 /** Imports per app that keep their report and can be undone. */
 export const KEPT_IMPORTS = 20
-/** Users or subscriptions of one bulk change. Applying this many takes about half an hour. */
+/** Users or subscriptions of one bulk change. Each is changed by an operation of its own. */
 export const MAX_BULK_ROWS = 100_000
 /** Users or subscriptions that a bulk change names one by one: a page of a list. */
 export const MAX_BULK_IDS = 500
