@@ -12,7 +12,7 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconTrash } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
@@ -20,12 +20,14 @@ import { useChange } from '../api/use-api.ts'
 import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { AnchorLink } from '../ui/links.tsx'
+import { Loading } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
-import { FeatureForm } from './feature-form.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
+
+const FeatureForm = lazy(async () => ({ default: (await import('./feature-form.tsx')).FeatureForm }))
 
 const EDIT = graphql(`
   mutation EditPackage($appId: String!, $id: String!, $input: EditPackageInput!, $version: String) {
@@ -215,14 +217,16 @@ export function PackageForm(props: PackageFormProps) {
       </form>
       {/* Outside of the form: its submission would submit this one too. */}
       <FormDialog opened={creating} onClose={() => setCreating(false)} title="Create feature">
-        <FeatureForm
-          appId={appId}
-          feature={null}
-          onDone={(id) => {
-            setCreating(false)
-            if (id !== undefined) form.insertListItem('grants', { ...NEW_GRANT, id })
-          }}
-        />
+        <Suspense fallback={<Loading />}>
+          <FeatureForm
+            appId={appId}
+            feature={null}
+            onDone={(id) => {
+              setCreating(false)
+              if (id !== undefined) form.insertListItem('grants', { ...NEW_GRANT, id })
+            }}
+          />
+        </Suspense>
       </FormDialog>
     </>
   )
