@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRocket } from '@tabler/icons-react'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
@@ -21,8 +21,11 @@ import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
 import { PACKAGE } from './package-query.ts'
-import { PackageVersions } from './package-versions.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
+
+const PackageVersions = lazy(async () => ({
+  default: (await import('./package-versions.tsx')).PackageVersions,
+}))
 
 const DISCARD = graphql(`
   mutation DiscardPackageDraft($appId: String!, $id: String!, $version: String) {
@@ -186,14 +189,16 @@ export function PackagePage() {
                 <SubscriptionList appId={app} packageId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="versions">
-                <PackageVersions
-                  appId={app}
-                  packageId={id}
-                  name={p.name}
-                  hasDraft={p.draft !== null}
-                  features={features}
-                  onRestored={() => void reload()}
-                />
+                <Suspense fallback={<SkeletonTable columns={5} rows={3} />}>
+                  <PackageVersions
+                    appId={app}
+                    packageId={id}
+                    name={p.name}
+                    hasDraft={p.draft !== null}
+                    features={features}
+                    onRestored={() => void reload()}
+                  />
+                </Suspense>
               </Tabs.Panel>
               <Tabs.Panel value="metadata">
                 <PackageMetadataForm
