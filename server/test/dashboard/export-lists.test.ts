@@ -81,11 +81,12 @@ describe('gap: lists as CSV', () => {
 
   it('cover usage, payments, revenue, webhook events and deliveries, with their filters', async () => {
     const app = 'exported'
-    const admin = server.admin.of(app)
     const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text, [app])
-    await admin.data(
-      'mutation { createFeature(input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id } other: createFeature(input: { id: "other", name: "Other", type: CONSUMABLE }) { id } }',
-    )
+    for (const id of ['calls', 'other'])
+      await server.dashboard.data(
+        'mutation ($appId: String!, $input: CreateFeatureInput!) { createFeature(appId: $appId, input: $input) { id } }',
+        { appId: app, input: { id, name: id, type: 'CONSUMABLE' } },
+      )
     await sql(`insert into usage_ledger (app_id, user_uid, feature_id, reset_period, action, delta, used, period_start, recorded_at)
       select app_id, uid, f, 'MONTH', 'ADD', -1, i, '2026-01-01', now() from users, generate_series(1, 600) i, unnest('{calls,other}'::text[]) f
       where app_id = $1 and id = 'ada'`)
@@ -105,9 +106,9 @@ describe('gap: lists as CSV', () => {
     expect((await download('webhook-events', { app, state: 'LOST' })).status).toBe(400)
 
     await sql(`insert into webhook_endpoint (app_id, id, url, types, secret, enabled)
-      values ($1, 'we', 'https://crm.invalid', '{}', '', false)`)
-    await sql(`insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, state, attempts, log)
-      select $1, 'we', 'evt-' || i, 'user.created', 'FAILED', 2, '[{"at": 0, "durationMs": 1, "status": 500, "error": null, "body": ""}]'
+      values ($1, 'we', 'https://crm.invalid', '{}', '', true)`)
+    await sql(`insert into webhook_delivery (app_id, endpoint_id, event_id, event_type, state, attempts, due_at, log)
+      select $1, 'we', 'evt-' || i, 'user.created', 'FAILED', 2, null, '[{"at": 0, "durationMs": 1, "status": 500, "error": null, "body": ""}]'
       from generate_series(1, 250) i`)
     const deliveries = await rowsIn('deliveries', { app, endpointId: 'we', state: 'FAILED' })
     expect(deliveries).toHaveLength(250)
