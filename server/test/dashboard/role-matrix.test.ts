@@ -309,7 +309,7 @@ describe('gap: roles', () => {
       Object.fromEntries(ADMIN_CALLS.map((call) => [call.name, wanted(call) ? 'open' : 'closed'])),
     )
     const noted = await operationsNotedSince(Number(auditLog.rows[0].id))
-    expect(noted.includes('createFeature')).toBe(EDITORS.includes(role))
+    expect(noted.includes('createUser')).toBe(EDITORS.includes(role))
     if (!EDITORS.includes(role)) expect(noted).toEqual([])
   })
 
