@@ -34,13 +34,13 @@ const USER = '/apps/default/users/%2Bada'
 const FEATURE = '/apps/default/features/%3Dcalls'
 const today = () => new Date().toISOString().slice(0, 10)
 
-async function exported(): Promise<string[]> {
+async function exported(role: 'button' | 'link'): Promise<string[]> {
   const { page } = visit
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Export CSV' }).click(),
+    page.getByRole(role, { name: 'Export CSV' }).click(),
   ])
-  return (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n')
+  return (await readFile(await download.path(), 'utf8')).replace('\ufeff', '').trimEnd().split('\r\n')
 }
 
 describe('gap: usage series: the pages', () => {
@@ -59,7 +59,7 @@ describe('gap: usage series: the pages', () => {
     await section.getByRole('textbox', { name: 'From' }).fill(today())
     await section.getByText('Hours in UTC.').waitFor()
     await idle()
-    const [head, ...lines] = await exported()
+    const [head, ...lines] = await exported('button')
     expect(head).toBe('start,feature,user,used')
     expect(lines).toHaveLength(24)
     expect(lines.every((line) => line.includes(`,'=calls,${user},`))).toBe(true)
@@ -69,11 +69,11 @@ describe('gap: usage series: the pages', () => {
 
   it('exports the ledger of a user', async () => {
     await visit.open(`${USER}?tab=ledger`)
-    const [head, ...lines] = await exported()
-    expect(head).toBe('id,recorded,user,feature,operation,change,total after,period start')
-    expect(lines.map((line) => line.split(',').slice(2, 7))).toEqual([
-      ["'+ada", "'=calls", 'ADD', '2', '7'],
-      ["'+ada", "'=calls", 'ADD', '5', '5'],
+    const [head, ...lines] = await exported('link')
+    expect(head).toBe('id,recordedAt,feature,action,change,totalAfter,periodStart,credit')
+    expect(lines.map((line) => line.split(',').slice(2, 6))).toEqual([
+      ["'=calls", 'ADD', '2', '7'],
+      ["'=calls", 'ADD', '5', '5'],
     ])
   })
 })

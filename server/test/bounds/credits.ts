@@ -1,10 +1,13 @@
 import { expect } from 'vitest'
 import {
   MAX_CAPS,
+  MAX_COSTS,
   MAX_CREDIT_DAYS,
   MAX_CREDIT_PRIORITY,
   MAX_CREDITS,
+  MAX_DRAWN_PARTS,
   MAX_ENTITIES,
+  MAX_POOL_COST,
   MAX_REFILLED_CREDITS,
   MAX_RESERVATION_SECONDS,
   MAX_RESERVATIONS,
@@ -93,7 +96,55 @@ async function keptFor(world: World, days: number): Promise<string[]> {
   return reservations.map(({ id }: { id: string }) => id.replace(`${input.featureId}-`, ''))
 }
 
+const SET_COSTS =
+  'mutation ($id: String!, $costs: [CostInput!]) { updateFeature(id: $id, input: { costs: $costs }) { id } }'
+
+/** A pool that so many features draw on, at this cost. */
+async function poolFor({ admin, fresh }: World, features: number, cost: number) {
+  const input = { name: 'Units', type: 'CONSUMABLE' }
+  const [pool, ...drawing] = Array.from({ length: features + 1 }, fresh)
+  for (const id of [pool, ...drawing]) await admin.data(CREATE_FEATURE, { input: { ...input, id } })
+  const costs = drawing.map((featureId) => ({ featureId, cost }))
+  return { pool, drawing: drawing[0], answer: await admin.ask(SET_COSTS, { id: pool, costs }) }
+}
+
+/** Takes back what was drawn on so many credits of a pool; the last one can still be used. */
+async function takeBack(world: World, parts: number) {
+  const { admin, fresh } = world
+  const { pool, drawing } = await poolFor(world, 1, 1)
+  const userId = fresh()
+  await admin.data(CREATE_USER, { input: { id: userId } })
+  for (let i = 1; i <= parts; i++)
+    await admin.data(ADD_CREDIT, { input: { userId, featureId: pool, amount: i < parts ? 1 : 2 } })
+  const record = async (delta: number) =>
+    (await admin.data(RECORD_USAGE, { input: { userId, featureId: drawing, delta } })).recordUsage
+  expect(await record(parts)).toMatchObject({ recorded: true })
+  return record(-parts)
+}
+
 export const creditBounds: Bound[] = [
+  valueBound(
+    'MAX_COSTS',
+    'features that draw on a pool',
+    { within: MAX_COSTS, beyond: MAX_COSTS + 1 },
+    async (world, features) => (await poolFor(world, features, 1)).answer,
+    /costs must contain at most 100 features/,
+  ),
+  valueBound(
+    'MAX_POOL_COST',
+    'units of a pool for one unit',
+    { within: MAX_POOL_COST, beyond: MAX_POOL_COST + 1 },
+    async (world, cost) => (await poolFor(world, 1, cost)).answer,
+    /cost must be an integer from 1 to 1000000/,
+  ),
+  {
+    limit: 'MAX_DRAWN_PARTS',
+    what: 'sources of a pool that a negative delta refills',
+    inOnePlace: true,
+    works: async (world) => expect(await takeBack(world, MAX_DRAWN_PARTS)).toMatchObject({ recorded: true }),
+    refused: async (world) =>
+      expect(await takeBack(world, MAX_DRAWN_PARTS + 1)).toMatchObject({ recorded: false }),
+  },
   valueBound(
     'MAX_CREDITS',
     'credits of one user and feature that can be used',
