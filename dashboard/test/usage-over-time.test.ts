@@ -71,7 +71,7 @@ describe('gap: usage series: the pages', () => {
     await visit.open(`${USER}?tab=ledger`)
     const [head, ...lines] = await exported('link')
     expect(head).toBe('id,recordedAt,feature,action,change,totalAfter,periodStart,credit')
-    expect(lines.map((line) => line.split(',').slice(2, 6))).toEqual([
+    expect(lines.map((line) => line.replaceAll('"', '').split(',').slice(2, 6))).toEqual([
       ["'=calls", 'ADD', '2', '7'],
       ["'=calls", 'ADD', '5', '5'],
     ])

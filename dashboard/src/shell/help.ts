@@ -9,6 +9,7 @@ export const HELP: Record<string, string> = {
   '/apps/$app/users': 'dashboard',
   '/apps/$app/users/$id': 'guides/exceptions',
   '/apps/$app/import': 'dashboard#importing-users',
+  '/apps/$app/bulk': 'dashboard#bulk-changes',
   '/apps/$app/subscriptions': 'guides/change-plans',
   '/apps/$app/subscriptions/$id': 'billing',
   '/apps/$app/revenue': 'billing',

@@ -51,7 +51,7 @@ const alike = (answer: Answer | undefined): string => madeAlike(written(answer))
 export function madeAlike(text: string): string {
   return text
     .replaceAll(/turn\d/g, 'turn')
-    .replaceAll(/\b(sub|key|inv|mig|we)_[0-9a-f-]{36}/g, '$1')
+    .replaceAll(/\b(sub|key|inv|mig|we|bulk)_[0-9a-f-]{36}/g, '$1')
     .replaceAll(/\bevt_[0-9a-f]{32}/g, 'evt')
     .replaceAll(/\bwhsec_[\w+/=]+/g, 'whsec')
     .replaceAll(/\bprice_[0-9a-f]{14}/g, 'price')

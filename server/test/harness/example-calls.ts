@@ -49,6 +49,8 @@ function exampleOf(name: string, type: GraphQLInputType, values: Record<string, 
   if (name in values) return values[name]
   if (name === 'entity') return 'team:7'
   if (name === 'entities') return ['team:7']
+  // A revert says nothing else.
+  if (name === 'revertOf') return null
   if (isListType(nullable)) return [exampleOf('', nullable.ofType, values)]
   if (isInputObjectType(nullable)) {
     const fields = Object.values(nullable.getFields())

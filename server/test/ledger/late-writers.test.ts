@@ -190,7 +190,8 @@ describe('gap: races, a move of a counter that was lost', () => {
 
     const won = { ...lost, from: 5 }
     expect([...(await writeUsage(tx, [won], [])).keys()]).toEqual([won])
-    expect(await rowsOf('usage_ledger')).toBe(4)
-    expect(await rowsOf('idempotency')).toBe(3)
+    expect([await rowsOf('usage_ledger'), await rowsOf('idempotency')]).toEqual(
+      before.map((rows = 0, i) => rows + (i === 0 ? 3 : 2)),
+    )
   })
 })

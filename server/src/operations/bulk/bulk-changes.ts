@@ -87,7 +87,7 @@ function begin(call: Call, id: string, step: keyof typeof STEPS): Promise<ShownB
   const { member } = call.actor as MemberActor
   return mutate(call, async (tx, moment) => {
     const { app } = await moment()
-    const found = await store.lockBulkChange(tx, appId, id)
+    const found = isIdentifier(id) ? await store.lockBulkChange(tx, appId, id) : null
     if (!found) throw notFound(id)
     if (!from.includes(found.state))
       throw badUserInput(
