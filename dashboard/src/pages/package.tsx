@@ -12,7 +12,7 @@ import { DuplicateItem, PackageRemoval } from '../forms/package-removal.tsx'
 import { isUnsaved } from '../forms/unsaved.ts'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
@@ -106,7 +106,7 @@ export function PackagePage() {
               package={found}
               onDeleted={() => void navigate({ to: '/apps/$app/packages', params: { app } })}
             >
-              <DuplicateItem appId={app} id={id} />
+              {may('createPackage') && <DuplicateItem appId={app} id={id} />}
             </PackageRemoval>
           )}
         </>
@@ -189,7 +189,7 @@ export function PackagePage() {
                 <SubscriptionList appId={app} packageId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="versions">
-                <Suspense fallback={<SkeletonTable columns={5} rows={3} />}>
+                <Suspense fallback={<Loading />}>
                   <PackageVersions
                     appId={app}
                     packageId={id}
