@@ -72,8 +72,8 @@ export async function checkCommitOrder(
   const written: Written[] = []
   const count = WRITERS * ROUNDS * 2
   const readers = [reader([one], count), reader([two], count), reader([one, two], count)]
-  await Promise.all(Array.from({ length: WRITERS }, (_, i) => writer(pool, i + 1, written)))
-  const [first = [], second, third] = await Promise.all(readers)
+  const writers = Array.from({ length: WRITERS }, (_, i) => writer(pool, i + 1, written))
+  const [[first = [], second, third]] = await Promise.all([Promise.all(readers), ...writers])
   await pool.end()
 
   const names = first.map(({ data }) => `${data.object.name} ${data.object.part}`)
