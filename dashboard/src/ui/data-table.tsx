@@ -67,7 +67,7 @@ export function DataTable<Row>({
             <Table.Thead role="rowgroup">
               <Table.Tr role="row">
                 {selection && (
-                  <Table.Th role="columnheader" w={30} pr={0}>
+                  <Table.Th role="columnheader" w={30} className={classes.box ?? ''}>
                     <Checkbox
                       size="xs"
                       aria-label={`Select all on this page`}
@@ -108,7 +108,7 @@ export function DataTable<Row>({
               {rows.map((row, index) => (
                 <Table.Tr key={keyOf(row)} role="row" {...onRow(index)}>
                   {selection && (
-                    <Table.Td role="cell" pr={0} className={classes.box ?? ''}>
+                    <Table.Td role="cell" className={classes.box ?? ''}>
                       <Checkbox
                         size="xs"
                         aria-label={`Select ${selection.name(row)}`}
