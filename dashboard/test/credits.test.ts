@@ -60,7 +60,7 @@ describe('gap: the credits of a user', () => {
       .waitFor()
   })
 
-  it('are sold by a price and a payment link, and show what was refunded', async () => {
+  it('are sold through a price and a payment link, and show refunds', async () => {
     const { page, open } = visit
     await open('/apps/default/features/calls?tab=prices')
     await page.getByRole('button', { name: 'Add price' }).click()

@@ -36,7 +36,7 @@ export function AccessAfterRefundForm({ appId, access }: { appId: string; access
             <Radio
               value="END"
               label="End access"
-              description="A refund that fails, a dispute you win, or the next payment starts a new subscription. Bought credits keep the paid share, and what is used"
+              description="A refund that fails, a dispute you win, or the next payment starts a new subscription. Bought credits are reduced to the share still paid for, but not below what is used"
             />
           </Stack>
         </Radio.Group>

@@ -1,4 +1,4 @@
-/** Pages of Tollgate for payers, who have no account here: a receipt, and word that nothing was charged. */
+/** Tollgate's pages for payers, who have no account here: a receipt, and a page that says that nothing was charged. */
 export function resultPages(appId: string): { successUrl: string; cancelUrl: string } {
   const app = encodeURIComponent(appId)
   return {

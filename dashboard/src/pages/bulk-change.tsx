@@ -229,7 +229,7 @@ function Shown({ appId, one, onBegin }: { appId: string; one: Change; onBegin: (
         onClose={() => setAsking(null)}
       >
         {one.undoable
-          ? 'You can undo it later for users who are not changed again.'
+          ? 'You can undo it later. Users who have been changed since then keep their current state.'
           : 'This cannot be undone.'}
       </Confirm>
       <Confirm

@@ -95,6 +95,19 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     }),
   }))
 
+  type FieldBuilder = Parameters<Parameters<typeof builder.mutationFields>[0]>[0]
+  const refundArgs = (t: FieldBuilder) => ({
+    paymentRef: t.arg.string({ required: true }),
+    amount: t.arg({
+      type: 'SafeInt',
+      description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
+    }),
+    reason: t.arg({ type: reason, required: true }),
+    key: t.arg.string({
+      required: true,
+      description: 'Any unique text. Repeated calls with the same key refund once.',
+    }),
+  })
   mutationFields(builder, (t, { appId }) => ({
     refundPayment: t.field({
       type: preview,
@@ -102,16 +115,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       args: {
         appId,
         subscriptionId: t.arg.string({ required: true }),
-        paymentRef: t.arg.string({ required: true }),
-        amount: t.arg({
-          type: 'SafeInt',
-          description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
-        }),
-        reason: t.arg({ type: reason, required: true }),
-        key: t.arg.string({
-          required: true,
-          description: 'Any unique text. Repeated calls with the same key refund once.',
-        }),
+        ...refundArgs(t),
       },
       resolve: async (_, { appId, subscriptionId, paymentRef, amount, reason, key }, context) =>
         refundPayment(await inApp(appCall(context, appId)), {
@@ -128,16 +132,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       args: {
         appId,
         creditId: t.arg.string({ required: true }),
-        paymentRef: t.arg.string({ required: true }),
-        amount: t.arg({
-          type: 'SafeInt',
-          description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
-        }),
-        reason: t.arg({ type: reason, required: true }),
-        key: t.arg.string({
-          required: true,
-          description: 'Any unique text. Repeated calls with the same key refund once.',
-        }),
+        ...refundArgs(t),
       },
       resolve: async (_, { appId, creditId, paymentRef, amount, reason, key }, context) =>
         refundPayment(await inApp(appCall(context, appId)), {
