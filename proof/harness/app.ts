@@ -18,11 +18,18 @@ export interface App {
   dashboard: Client
 }
 
-/** The app `default` with two base plans that grant an unlimited `call` and a bounded `scarce`, and users on the first. */
-export async function furnish(node: ServiceNode, users: readonly string[]): Promise<App> {
+/**
+ * The app `default` with two base plans that grant an unlimited `call`, a bounded `scarce` and `more`, and users on the first.
+ */
+export async function furnish(
+  node: ServiceNode,
+  users: readonly string[],
+  more: Record<string, Grant> = {},
+): Promise<App> {
   const app: App = { id: 'default', admin: node.admin, dashboard: await signedIn(node.url, OWNER) }
-  await publishPackage(app, 'plan', GRANTS)
-  await publishPackage(app, 'other', GRANTS)
+  const grants = { ...GRANTS, ...more }
+  await publishPackage(app, 'plan', grants)
+  await publishPackage(app, 'other', grants)
   await createUsers(app.admin, users)
   for (const user of users) {
     await app.admin.data('mutation ($id: String!) { subscribe(userId: $id, packageIds: ["plan"]) { id } }', {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Trial } from '../trial.ts'
 import { Caller, codeOf, isPassing, type Outcome } from './caller.ts'
+import { AGENT_LIMITS, agentOf, SHARED_ENTITIES, type Spendable } from './spending-app.ts'
 
 const RESERVE = 'mutation ($input: ReservationInput!) { reserveUsage(input: $input) { reserved } }'
 const EXTEND = `mutation ($id: String!, $add: SafeInt, $ttlSeconds: Int) {
@@ -9,8 +10,11 @@ const SETTLE = `mutation ($id: String!, $amount: SafeInt!, $final: Boolean!, $if
   settleReservation(id: $id, amount: $amount, final: $final, ifOver: $ifOver) { reserved settled state late reason } }`
 const RELEASE = 'mutation ($id: String!) { releaseReservation(id: $id) { reserved settled } }'
 const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
+const REVERT = `mutation ($input: CreateUsageEventInput!) {
+  recordUsage(input: $input) { recorded reason consumption { used reserved remaining } } }`
 const ADD = 'mutation ($input: CreditInput!) { addCredit(input: $input) { id } }'
 const VOID = 'mutation ($id: String!) { voidCredit(id: $id) { id } }'
+const CAP = 'mutation ($input: CapInput!) { setCap(input: $input) { limit } }'
 const CHANGE = `mutation ($user: String!, $plan: String!) {
   changeSubscription(userId: $user, packageId: $plan, when: NOW) { now } }`
 
@@ -26,23 +30,36 @@ interface SpendersOptions {
   workers: number
 }
 
+/** Usage that a worker can revert: a record by its key, settlements by the id of their reservation. */
+interface Revertible {
+  revertOf: string
+  featureId: Spendable
+  units: number
+  entities: readonly string[]
+}
+
 /**
- * Applications at work on the feature `scarce`: each worker reserves, extends, settles (in parts, twice, late), releases or
- * forgets, records and reverts usage, adds and voids credits and changes plans. It sends a call again, with the same key
- * and to another node, until it is answered, and keeps its own books.
+ * Applications at work on `scarce`, on the pool `token` and on `image`, which only the pool and credits pay for: each worker
+ * reserves, extends, settles (in parts, twice, late), releases or forgets, records usage, returns and reverts it, adds and
+ * voids credits, edits the cap of its agent and changes plans. It sends a call again, with the same key and to another
+ * node, until it is answered, and keeps its own books.
  */
 export class Spenders {
   acknowledged = 0
-  /** units by user, from records and settlements */
-  readonly units = new Map<string, number>()
+  /** units by user and feature, from records, settlements and reverts */
+  readonly units = new Map<string, Record<Spendable, number>>()
   /** units settled, by reservation */
   readonly settled = new Map<string, number>()
   readonly credits = new Map<string, number>()
+  /** what the cap of an agent has counted. Only one worker names it. */
+  readonly agents = new Map<string, number>()
   readonly #trial: Trial
   readonly #options: SpendersOptions
   readonly #caller: Caller
   readonly #working: Promise<unknown>
   readonly #creditsOf = new Map<string, string[]>()
+  /** by worker */
+  readonly #revertible = new Map<number, Revertible[]>()
   #last = 0
   #stoppedAt: number | null = null
 
@@ -76,13 +93,16 @@ export class Spenders {
     const { random } = this.#trial
     const user = users[worker % users.length] as string
     let plan = 'plan'
+    await this.#setCap(worker, user)
     while (this.#stoppedAt === null) {
       const choice = random.int(0, 99)
-      if (choice < 45) await this.#reserve(worker, user)
-      else if (choice < 70) await this.#record(worker, user, random.int(1, 30))
-      else if (choice < 82) await this.#record(worker, user, -random.int(1, 100))
-      else if (choice < 92) await this.#addCredit(worker, user)
-      else if (choice < 96) await this.#voidCredit(worker, user)
+      if (choice < 42) await this.#reserve(worker, user)
+      else if (choice < 66) await this.#record(worker, user, random.int(1, 30))
+      else if (choice < 74) await this.#record(worker, user, -random.int(1, 100))
+      else if (choice < 82) await this.#revert(worker, user)
+      else if (choice < 91) await this.#addCredit(worker, user)
+      else if (choice < 94) await this.#voidCredit(worker, user)
+      else if (choice < 96) await this.#setCap(worker, user)
       else if (worker < users.length) {
         // One worker of each user, so that it knows the plan.
         plan = plan === 'plan' ? 'other' : 'plan'
@@ -92,10 +112,46 @@ export class Spenders {
     }
   }
 
+  #feature(): Spendable {
+    return this.#trial.random.pick(['scarce', 'scarce', 'scarce', 'token', 'image'])
+  }
+
+  /** Up to four. */
+  #entities(worker: number): string[] {
+    return [agentOf(worker), ...SHARED_ENTITIES].filter(() => this.#trial.random.chance(0.5))
+  }
+
   async #record(worker: number, userId: string, delta: number): Promise<void> {
-    const input = { userId, featureId: 'scarce', delta }
+    const idempotencyKey = `event ${++this.#last}`
+    const featureId = this.#feature()
+    const entities = this.#entities(worker)
+    const input = { userId, featureId, delta, entities, idempotencyKey }
     const data = await this.#done(worker, RECORD, { input })
-    if (data?.recordUsage.recorded) this.#count(userId, delta)
+    if (!data?.recordUsage.recorded) return
+    this.#count(worker, userId, featureId, delta, entities)
+    this.#remember(worker, { revertOf: idempotencyKey, featureId, units: delta, entities })
+  }
+
+  /** Reverts something this worker has recorded or settled; sometimes twice. */
+  async #revert(worker: number, userId: string): Promise<void> {
+    const { random } = this.#trial
+    const own = this.#revertible.get(worker) ?? []
+    const [found] = own.splice(random.int(0, Math.max(0, own.length - 1)), 1)
+    if (!found) return
+    const { revertOf, featureId, units, entities } = found
+    const input = { userId, featureId, delta: 0, revertOf }
+    const first = (await this.#done(worker, REVERT, { input }))?.recordUsage
+    // Refused if plain returns were faster.
+    if (!first?.recorded) return
+    this.#trial.count('reverts')
+    this.#count(worker, userId, featureId, -units, entities)
+    if (!random.chance(0.3)) return
+    const second = (await this.#done(worker + 1, REVERT, { input }))?.recordUsage
+    if (second && JSON.stringify(second) !== JSON.stringify(first))
+      this.#trial.fault(
+        'counted twice',
+        `the revert of ${revertOf}: ${JSON.stringify(first)}, then ${JSON.stringify(second)}`,
+      )
   }
 
   async #reserve(worker: number, userId: string): Promise<void> {
@@ -104,7 +160,9 @@ export class Spenders {
     const ttlSeconds = random.pick(TTLS)
     const amount = random.int(1, 120)
     const atLeast = random.chance(0.5) ? 1 : amount
-    const input = { id, userId, featureId: 'scarce', amount, atLeast, ttlSeconds }
+    const featureId = this.#feature()
+    const entities = this.#entities(worker)
+    const input = { id, userId, featureId, amount, atLeast, ttlSeconds, entities }
     let held: number = (await this.#done(worker, RESERVE, { input }))?.reserveUsage.reserved ?? 0
     if (held === 0) return
     this.settled.set(id, 0)
@@ -113,21 +171,30 @@ export class Spenders {
       const more = { id, add: random.int(1, 60), ttlSeconds: random.chance(0.5) ? ttlSeconds : null }
       held = (await this.#done(worker, EXTEND, more, isExpired))?.extendReservation.reserved ?? held
     }
-    if (random.chance(0.4)) held = await this.#settle(worker, userId, id, random.int(0, held), false)
+    const count = (units: number) => this.#count(worker, userId, featureId, units, entities)
+    if (random.chance(0.4)) held = await this.#settle(worker, id, random.int(0, held), false, count)
     if (ttlSeconds === 1 && random.chance(0.5)) await sleep(1_100)
     if (random.chance(0.2)) await this.#done(worker, RELEASE, { id })
-    else await this.#settle(worker, userId, id, random.int(0, held + 10), true)
+    else await this.#settle(worker, id, random.int(0, held + 10), true, count)
+    const units = this.settled.get(id) ?? 0
+    if (held === 0 && units > 0) this.#remember(worker, { revertOf: id, featureId, units, entities })
   }
 
   /** Returns what is held afterwards. */
-  async #settle(worker: number, userId: string, id: string, amount: number, final: boolean): Promise<number> {
+  async #settle(
+    worker: number,
+    id: string,
+    amount: number,
+    final: boolean,
+    count: (units: number) => void,
+  ): Promise<number> {
     const { random } = this.#trial
     // RECORD would exceed the budget.
     const variables = { id, amount, final, ifOver: random.pick(['CAP', 'REJECT']) }
     const key = `settlement ${++this.#last}`
     const first = (await this.#done(worker, SETTLE, variables, undefined, key))?.settleReservation
     if (!first) return 0
-    this.#count(userId, first.settled - (this.settled.get(id) ?? 0))
+    count(first.settled - (this.settled.get(id) ?? 0))
     this.settled.set(id, first.settled)
     if (first.late) this.#trial.count('late settlements')
     if (random.chance(0.3)) {
@@ -143,7 +210,8 @@ export class Spenders {
     const id = `credit ${++this.#last}`
     const amount = random.int(5, 60)
     const expiresAt = random.chance(0.3) ? new Date(Date.now() + CREDIT_MS).toISOString() : null
-    const input = { id, userId, featureId: 'scarce', amount, priority: random.pick([10, 50, 90]), expiresAt }
+    const featureId = this.#feature()
+    const input = { id, userId, featureId, amount, priority: random.pick([10, 50, 90]), expiresAt }
     if (!(await this.#done(worker, ADD, { input }))) return
     this.credits.set(id, amount)
     this.#creditsOf.set(userId, [...(this.#creditsOf.get(userId) ?? []), id])
@@ -151,12 +219,36 @@ export class Spenders {
 
   async #voidCredit(worker: number, userId: string): Promise<void> {
     const own = this.#creditsOf.get(userId) ?? []
-    const id = own.splice(this.#trial.random.int(0, own.length), 1)[0]
+    const [id] = own.splice(this.#trial.random.int(0, own.length), 1)
     if (id !== undefined) await this.#done(worker, VOID, { id })
   }
 
-  #count(userId: string, units: number): void {
-    this.units.set(userId, (this.units.get(userId) ?? 0) + units)
+  /** A cap that exists keeps its count. */
+  async #setCap(worker: number, userId: string): Promise<void> {
+    const limit = this.#trial.random.pick(AGENT_LIMITS)
+    const entity = agentOf(worker)
+    const input = { userId, featureId: 'scarce', entity, period: 'NEVER', limit }
+    if (await this.#done(worker, CAP, { input })) this.agents.set(entity, this.agents.get(entity) ?? 0)
+  }
+
+  #count(
+    worker: number,
+    userId: string,
+    featureId: Spendable,
+    units: number,
+    entities: readonly string[],
+  ): void {
+    const all = this.units.get(userId) ?? { scarce: 0, token: 0, image: 0 }
+    all[featureId] += units
+    this.units.set(userId, all)
+    const agent = agentOf(worker)
+    if (featureId !== 'scarce' || !entities.includes(agent)) return
+    // A cap counts what it has seen.
+    this.agents.set(agent, Math.max(0, (this.agents.get(agent) ?? 0) + units))
+  }
+
+  #remember(worker: number, usage: Revertible): void {
+    this.#revertible.set(worker, [...(this.#revertible.get(worker) ?? []), usage].slice(-10))
   }
 
   /** The data of an answer without errors, or null. */

@@ -1,5 +1,6 @@
-import { currentPeriod, type Purse, spent, withinDebt } from './spending.ts'
-import type { Draw, Part, TakenPart } from './split.ts'
+import { capLeft, tightestCap } from './cap.ts'
+import { creditLeft, currentPeriod, isLive, type Purse, roomOf, spent, withinDebt } from './spending.ts'
+import { type Draw, type Part, partsOn, type TakenPart, unitsOf } from './split.ts'
 
 /** What a recorded call took, so that it can be returned exactly. */
 export interface Split {
@@ -49,20 +50,50 @@ export const isReturnable = (purse: Purse, { credit, period, pool }: TakenPart):
   return of !== undefined && of !== null && period === currentPeriod(of)
 }
 
-/** Returns exactly what a call took, apart from what has lapsed. Null: a source has given fewer units than that. */
+/**
+ * Returns exactly what a call took, apart from what has lapsed. What a call returned is taken again: from the same sources, if
+ * they and the caps still have it.
+ */
 export function revert(
   purse: Purse,
   { during, parts, entities }: Split,
-): { purse: Purse; parts: Part[] } | null {
+  now: number,
+): { purse: Purse; parts: Part[] } | { refused: string } {
   const returned = parts
     .filter((part) => isReturnable(purse, part))
     .map((part) => ({ ...part, amount: -part.amount }))
+  if (!hasLeft(purse, returned, now, entities))
+    return { refused: 'Cannot revert: some of the units that were returned are no longer left.' }
   const after = spent(purse, returned, entities)
   const { pool } = after
-  if (isBelowZero(after) || (pool && isBelowZero(pool.purse))) return null
+  if (isBelowZero(after) || (pool && isBelowZero(pool.purse)))
+    return { refused: 'Cannot revert: some of these units have been returned already.' }
   const inDebt = { ...withinDebt(after), pool: pool && { ...pool, purse: withinDebt(pool.purse) } }
-  const now = during === null || during === currentPeriod(purse) ? inDebt : asBefore(purse, inDebt)
-  return { purse: now, parts: returned.map(({ period, ...part }) => part) }
+  const known = during === null || during === currentPeriod(purse) ? inDebt : asBefore(purse, inDebt)
+  return { purse: known, parts: returned.map(({ period, ...part }) => part) }
+}
+
+/** Whether each source has as many units as are taken from it, and no cap would be exceeded. */
+function hasLeft(
+  purse: Purse,
+  parts: readonly TakenPart[],
+  now: number,
+  entities: readonly string[],
+): boolean {
+  const taken = parts.filter(({ amount }) => amount > 0)
+  if (taken.length === 0) return true
+  const cap = tightestCap(purse.caps, entities)
+  if (cap && unitsOf(taken) > capLeft(cap)) return false
+  const { pool } = purse
+  const drawn = pool?.open ? partsOn(pool.featureId, taken) : []
+  const own = taken.filter((part) => !part.pool)
+  if (own.length + drawn.length < taken.length) return false
+  if (pool && !hasLeft(pool.purse, drawn, now, entities)) return false
+  return own.every(({ credit: id, amount }) => {
+    if (id === null) return amount <= roomOf({ ...purse, credits: [], caps: [], pool: null }, now)
+    const credit = purse.credits.find((one) => one.id === id)
+    return credit !== undefined && isLive(credit, now) && amount <= creditLeft(credit)
+  })
 }
 
 const isBelowZero = ({ used, credits }: Purse): boolean =>

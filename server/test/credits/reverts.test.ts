@@ -130,6 +130,38 @@ describe('a revert', () => {
     expect(await unbalanced()).toEqual([])
   })
 
+  it('of a return takes the same units again, unless they were used or reserved since', async () => {
+    await mutate(`updateFeature(id: "coin", input: { costs: [{ featureId: "call", cost: 5 }] }) { id }`)
+    await addCredit('gift', 3, { priority: 1 })
+    await record(9)
+    await record(-6, { idempotencyKey: 'k1' })
+    expect(await used()).toEqual({ gift: 3, call: 0, coin: 0 })
+    expect(await revert('k1')).toMatchObject({ recorded: true })
+    expect(await used()).toEqual({ gift: 3, call: 4, coin: 10 })
+    const gone = 'Cannot revert: some of the units that were returned are no longer left.'
+    await record(-6, { idempotencyKey: 'k2' })
+    await record(1)
+    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    await record(-1)
+    await mutate(`reserveUsage(input: { userId: "ann", id: "r1", featureId: "coin", amount: 21 }) { id }`)
+    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    await mutate(`releaseReservation(id: "r1") { id }`)
+    await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 8, period: NEVER }) { used }`)
+    await record(3)
+    await record(-3)
+    // The cap counts since it was set.
+    await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 5, period: NEVER }) { used }`)
+    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 6, period: NEVER }) { used }`)
+    expect(await revert('k2')).toMatchObject({ recorded: true })
+    expect(await used()).toEqual({ gift: 3, call: 4, coin: 10 })
+    await record(-9, { idempotencyKey: 'k3' })
+    await mutate(`voidCredit(id: "gift") { id }`)
+    expect(await revert('k3')).toMatchObject({ recorded: false, reason: gone })
+    expect(await used()).toEqual({ gift: 0, call: 0, coin: 0 })
+    expect(await unbalanced()).toEqual([])
+  })
+
   it('is refused for what does not exist, belongs to others, was refused, or was returned already', async () => {
     await record(3, { idempotencyKey: 'k1' })
     await record(30, { idempotencyKey: 'no' })

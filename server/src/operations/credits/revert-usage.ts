@@ -174,11 +174,9 @@ async function returnedToSources(spender: Spender, split: Split): Promise<Record
   const basis = spendable(state.entitlement, spending, now, pool?.open) ?? WITHOUT_PLAN
   const before = await purseIn(spender, basis, spending, drawn ?? undefined)
   if (!parts.some((part) => isReturnable(before, part))) return lapsed(consumptionFrom(before, now, entities))
-  const made = revert(before, split)
-  if (!made) {
-    const reason = 'Cannot revert: some of these units have been returned already.'
-    return { recorded: false, reason, consumption: consumptionFrom(before, now, entities) }
-  }
+  const made = revert(before, split, now)
+  if ('refused' in made)
+    return { recorded: false, reason: made.refused, consumption: consumptionFrom(before, now, entities) }
   await writeBurn(spender, { before, after: made.purse, parts: made.parts })
   return { recorded: true, reason: null, consumption: consumptionFrom(made.purse, now, entities) }
 }
