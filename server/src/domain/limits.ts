@@ -256,6 +256,8 @@ export const MAX_THRESHOLDS = 10
 export const MAX_THRESHOLD = 1_000
 /** Rows of the outbox per publication: checks wait while their events are composed. */
 export const MAX_PUBLISHED_ROWS = 200
+/** Events of usage after which a publication takes no more transactions. They are only copied. */
+export const MAX_COPIED_EVENTS = 2_000
 /** Subscribers of a changed package whose entitlements one publication reports. */
 export const MAX_FANOUT_USERS = 100
 

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest'
 import {
+  MAX_COPIED_EVENTS,
   MAX_EVENT_SCAN,
   MAX_EVENT_STREAMS,
   MAX_EVENT_STREAMS_PER_APP,
@@ -61,6 +62,25 @@ const publishedOf = (rows: number) =>
     await insert(MAX_PUBLISHED_ROWS)
     if (rows > MAX_PUBLISHED_ROWS) await insert(rows - MAX_PUBLISHED_ROWS)
     return (await publishEvents(pool))?.rows
+  })
+
+/** The events of the first publication of lists of ten. The last two lists are of one transaction. */
+const copiedOf = (lists: number) =>
+  unserved(async (pool) => {
+    const insert = (count: number) =>
+      pool.query(
+        `insert into event_outbox (app_id, at, kind, type, after)
+         select 'a', now(), 'USAGE', 'INSERT', (select json_agg(json_build_object('type', 'usage.recorded',
+           'userUid', 1, 'userId', 'ann', 'data', '{}'::json)) from generate_series(1, 10))
+         from generate_series(1, $1)`,
+        [count],
+      )
+    for (let list = 2; list < lists; list++) await insert(1)
+    await insert(2)
+    const first = (await publishEvents(pool, { most: lists }))?.published?.events ?? 0
+    const rest = (await publishEvents(pool, { most: lists }))?.published?.events ?? 0
+    expect(first + rest).toBe(10 * lists)
+    return first
   })
 
 /** The users whose entitlements the first step after a publication reports, and whether there is another one. */
@@ -136,6 +156,13 @@ export const eventBounds: Bound[] = [
     what: 'rows of the outbox per publication',
     works: async () => expect(await publishedOf(MAX_PUBLISHED_ROWS)).toBe(MAX_PUBLISHED_ROWS),
     refused: async () => expect(await publishedOf(MAX_PUBLISHED_ROWS + 1)).toBe(MAX_PUBLISHED_ROWS),
+  },
+  {
+    limit: 'MAX_COPIED_EVENTS',
+    what: 'events of usage per publication, and the rest of a transaction',
+    inOnePlace: true,
+    works: async () => expect(await copiedOf(MAX_COPIED_EVENTS / 10 + 1)).toBe(MAX_COPIED_EVENTS + 10),
+    refused: async () => expect(await copiedOf(MAX_COPIED_EVENTS / 10 + 2)).toBe(MAX_COPIED_EVENTS),
   },
   {
     limit: 'MAX_FANOUT_USERS',

@@ -5,7 +5,8 @@ import { prune } from '../../src/operations/upkeep/prune.ts'
 import { type Pool, transaction } from '../../src/store/connection/database.ts'
 import { isAnythingToPublish } from '../../src/store/events/due-events.ts'
 import { prepareEventDays } from '../../src/store/events/event-partitions.ts'
-import { emit, unpublished } from '../../src/store/events/outbox.ts'
+import { emit, emitUsage, eraseFromOutbox, unpublished } from '../../src/store/events/outbox.ts'
+import { usageEvent } from '../../src/store/usage/packed-events.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 import { openTestPool } from '../harness/store.ts'
 
@@ -38,6 +39,10 @@ const write = (appId: string, ...ns: number[]) =>
       ns.map((n) => event(appId, n)),
     ),
   )
+const usage = (userUid: number, n: number) => {
+  const { appId, at, type, userId } = event('a', 0)
+  return { appId, at, event: usageEvent({ type, userUid, userId, data: { object: { n } } }) }
+}
 const published = async (appId: string) =>
   (
     await pool.query<{ n: number; sequence: number; id: string }>(
@@ -62,6 +67,41 @@ describe('gap: events, publishing', () => {
     expect(events.map(({ n }) => n)).toEqual([1, 2, 3])
     expect(new Set(events.map(({ id }) => id)).size).toBe(3)
     expect(events[0]?.sequence).toBeGreaterThanOrEqual(firstSequenceOf(dayOf(Date.now()) - 1))
+  })
+
+  it('publishes a list of usage in its place, event by event', async () => {
+    const last = (await published('a')).at(-1)?.sequence ?? 0
+    await write('a', 10)
+    await transaction(pool, async (tx) => {
+      await emitUsage(tx, [usage(1, 11), usage(2, 12), { ...usage(1, 13), appId: 'b' }, usage(1, 14)])
+    })
+    await write('a', 15)
+    expect(await publishEvents(pool)).toMatchObject({ rows: 4, published: { events: 6 } })
+    const events = (await published('a')).filter(({ sequence }) => sequence > last)
+    expect(events.map(({ n }) => n)).toEqual([10, 11, 12, 14, 15])
+    expect(new Set(events.map(({ sequence }) => sequence)).size).toBe(5)
+    expect((await published('b')).at(-1)?.n).toBe(13)
+    const { rows } = await pool.query(
+      `select type, at = $1 as timely, user_uid::int as uid, user_id as "userId" from event_log
+       where app_id = 'a' and (data->'object'->>'n')::int = 12`,
+      [new Date(1_700_000_000_000)],
+    )
+    expect(rows).toEqual([{ type: 'usage.recorded', timely: true, uid: 2, userId: 'ann' }])
+    await pool.query(`delete from event_log where sequence > $1`, [last])
+  })
+
+  it('drops what a list has of a deleted user', async () => {
+    const last = (await published('a')).at(-1)?.sequence ?? 0
+    await emitUsage(pool, [usage(1, 21), usage(2, 22), usage(1, 23), { ...usage(1, 24), appId: 'b' }])
+    await emitUsage(pool, [usage(1, 25)])
+    await eraseFromOutbox(pool, 'a', [1])
+    await publishEvents(pool)
+    const { rows } = await pool.query(
+      `select (data->'object'->>'n')::int as n from event_log where sequence > $1 order by 1`,
+      [last],
+    )
+    expect(rows).toEqual([{ n: 22 }, { n: 24 }])
+    await pool.query(`delete from event_log where sequence > $1`, [last])
   })
 
   it('publishes everything or nothing', async () => {

@@ -138,6 +138,8 @@ insert into feature_activity (app_id, feature_id, hour, sample, checks, denied, 
 insert into sample_activity (app_id, minute, checks, records) values ('${app}', '2026-01-01Z', 1, 1);
 insert into event_log (app_id, sequence, id, type, at, user_uid, user_id, data)
   values ('${app}', 5, 'evt_1', 'user.created', now(), ${uid}, 'ann', '{"object":{"id":"ann"}}');
+insert into event_outbox (app_id, at, kind, type, after)
+  values ('${app}', now(), 'USAGE', 'INSERT', '[{"type":"usage.recorded","userUid":${uid},"userId":"ann","data":{}}]');
 insert into webhook_endpoint (app_id, id, url, description, secret, previous_secret, previous_secret_until, failing_since)
   values ('${app}', 'endpoint', 'https://a.example', 'Ours', '\\x06', '\\x07', now() + interval '1 day', now() - interval '1 day');
 insert into webhook_endpoint (app_id, id, url, types, secret, enabled, disabled_reason, disabled_at)

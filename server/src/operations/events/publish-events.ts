@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { dayOf, type NewEvent, nextSequence } from '../../domain/event.ts'
-import { MAX_FANOUT_USERS, MAX_PUBLISHED_ROWS } from '../../domain/limits.ts'
+import { MAX_COPIED_EVENTS, MAX_FANOUT_USERS, MAX_PUBLISHED_ROWS } from '../../domain/limits.ts'
 import { periodEnd } from '../../domain/package-version.ts'
 import type { Change } from '../../domain/row-change.ts'
 import { changesEntitlements, eventsOfRows } from '../../domain/row-events.ts'
@@ -50,7 +50,7 @@ export function publishEvents(
     const position = await beginPublishing(tx)
     if (!position) return null
     await moveDue(tx, most)
-    const rows = onlyOneFanout(await readOutbox(tx, most))
+    const rows = atMost(MAX_COPIED_EVENTS, onlyOneFanout(await readOutbox(tx, most)))
     if (rows.length === 0) return { rows: 0, published: null }
 
     const { raw, made, erased } = await new Publication(tx, rows).compose()
@@ -61,8 +61,11 @@ export function publishEvents(
     const copies: { id: number; sequence: number }[] = []
     const events: Sequenced[] = []
     for (const one of [...raw, ...made].sort((a, b) => a.place - b.place)) {
-      if ('id' in one) copies.push({ id: one.id, sequence: sequence++ })
-      else events.push({ ...one.event, sequence: sequence++ })
+      if ('event' in one) events.push({ ...one.event, sequence: sequence++ })
+      else {
+        copies.push({ id: one.id, sequence })
+        sequence += one.events
+      }
     }
     await copyFromOutbox(tx, copies)
     await insertEvents(tx, events)
@@ -86,7 +89,23 @@ function onlyOneFanout(rows: OutboxRow[]): OutboxRow[] {
   return rows.filter((row) => row.kind !== 'FANOUT' || row === first)
 }
 
-/** An event, or a row of the outbox that is one, and its place among all of a publication. */
+/** The first rows, as long as they contain few events. The rows of one transaction are published together. */
+function atMost(most: number, rows: OutboxRow[]): OutboxRow[] {
+  let events = 0
+  const end = rows.findIndex((row, i) => {
+    const isFull = events >= most && row.txn !== rows[i - 1]?.txn
+    events += row.events
+    return isFull
+  })
+  if (end === -1) return rows
+  const begun = new Set(rows.slice(0, end).map(({ txn }) => txn))
+  return rows.filter(({ txn }) => begun.has(txn))
+}
+
+/** Whether the row contains its events. */
+const isReady = ({ kind }: OutboxRow): boolean => kind === 'EVENT' || kind === 'USAGE'
+
+/** An event, or a row of the outbox that contains some, and its place among all of a publication. */
 type Placed = { place: number }
 
 interface AppNow {
@@ -112,7 +131,7 @@ class Publication {
   async compose() {
     await this.#readApps()
     await this.#readUserIds()
-    const raw: (Placed & { id: number })[] = []
+    const raw: (Placed & { id: number; events: number })[] = []
     const made: (Placed & { event: NewEvent })[] = []
     const add = (place: number, events: readonly NewEvent[]) => {
       for (const event of events) made.push({ place, event })
@@ -122,7 +141,7 @@ class Publication {
     for (const [place, row] of this.#rows.entries()) {
       const app = this.#apps.get(row.appId)
       if (!app) continue
-      if (row.kind === 'EVENT') raw.push({ place, id: row.id })
+      if (row.kind === 'EVENT' || row.kind === 'USAGE') raw.push({ place, id: row.id, events: row.events })
       else if (row.kind === 'DUE') due.push(row)
       else if (row.kind === 'HISTORY') await this.#beginFanout(row)
       else if (row.kind === 'FANOUT') await this.#fanOut(app, row)
@@ -156,7 +175,7 @@ class Publication {
   async #readApps(): Promise<void> {
     const ids = [...new Set(this.#rows.map(({ appId }) => appId))]
     const moments = await appMoments(this.#tx, ids)
-    const needed = new Set(this.#rows.flatMap(({ kind, appId }) => (kind === 'EVENT' ? [] : [appId])))
+    const needed = new Set(this.#rows.flatMap((row) => (isReady(row) ? [] : [row.appId])))
     for (const [appId, now] of moments) {
       const loaded = needed.has(appId) ? await loadApp(this.#tx, appId) : null
       this.#apps.set(appId, { appId, now, catalogue: loaded?.catalogue ?? EMPTY })
@@ -166,8 +185,8 @@ class Publication {
   /** Ids of the users of rows that do not name them. */
   async #readUserIds(): Promise<void> {
     const unnamed = new Map<string, Set<number>>()
-    for (const { appId, kind, userUid, userId } of this.#rows)
-      if (kind !== 'EVENT' && userUid !== null && userId === null) addTo(unnamed, appId, userUid)
+    for (const row of this.#rows)
+      if (!isReady(row) && row.userUid !== null && row.userId === null) addTo(unnamed, row.appId, row.userUid)
     for (const [appId, uids] of unnamed) await this.#findUsers(appId, [...uids])
   }
 

@@ -6,7 +6,8 @@ import type { UsageAction } from '../../domain/usage.ts'
 import { crossedThresholds } from '../../domain/usage-thresholds.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { CounterMove, UsageEventRow } from '../../store/usage/usage-moves.ts'
+import { type UsageEvent, usageEvent } from '../../store/usage/packed-events.ts'
+import type { CounterMove } from '../../store/usage/usage-moves.ts'
 import type { PendingUsage } from '../call/hot-paths.ts'
 import type { UsageState } from './counter-memory.ts'
 
@@ -32,7 +33,7 @@ export function spendingEvents(
   entitlement: UserEntitlement,
   { before, after }: { before: Purse; after: Purse },
   action: UsageAction,
-): UsageEventRow[] {
+): UsageEvent[] {
   const { appId, userUid, userId, featureId } = of
   const { allowance, period } = after
   const { resetPeriod } = allowance
@@ -50,14 +51,14 @@ export function spendingEvents(
 export function usageEvents(
   { move, state, decisions, allowance }: MovedCounter,
   apps: AppCache,
-): UsageEventRow[] {
+): UsageEvent[] {
   const { key, entries } = move
   const app = apps.known(key.appId)
   const userId = decisions[0]?.item.event.userId
   if (!app || userId === undefined) return []
   const thresholds = app.catalogue.features.get(key.featureId)?.thresholds ?? undefined
   const { budget } = allowance
-  const events: UsageEventRow[] = []
+  const events: UsageEvent[] = []
   const add = (type: EventType, used: number, before: number, more: Record<string, number | string> = {}) => {
     const object = {
       userId,
@@ -70,11 +71,8 @@ export function usageEvents(
       resetsAt: state.entitlement.kind === 'metered' ? isoOrNull(state.entitlement.period.end) : null,
     }
     // Always within the size of an event, so it is not measured.
-    events.push({
-      type,
-      userId,
-      data: JSON.stringify({ version: FORMAT_VERSION, object, previous: { used: before } }),
-    })
+    const data = { version: FORMAT_VERSION, object, previous: { used: before } }
+    events.push(usageEvent({ type, userUid: key.userUid, userId, data }))
   }
   for (const { action, delta, used, units = delta } of entries) {
     const before = used - delta

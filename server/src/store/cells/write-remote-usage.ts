@@ -74,9 +74,9 @@ export async function writeRemote(
     const emitted = events.filter(({ move }) => numberOf(move) === null || made.has(move))
     await emitUsage(
       client,
-      emitted.flatMap(({ move, ...event }) => {
+      emitted.flatMap(({ move, event }) => {
         const of = written[move - 1]
-        return of ? [{ ...event, appId: of.key.appId, userUid: of.key.userUid, at: of.last.recordedAt }] : []
+        return of ? [{ event, appId: of.key.appId, at: of.last.recordedAt }] : []
       }),
     )
     await confirm?.()

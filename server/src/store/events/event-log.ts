@@ -3,6 +3,7 @@ import type { JsonObject } from '../../domain/metadata.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
+import { usageEventsOf } from '../usage/packed-events.ts'
 import { FIRST_KEPT_DAY } from './event-partitions.ts'
 
 // The published events of all apps, in the order of their sequence. Only the publisher adds to it.
@@ -55,17 +56,21 @@ export async function insertEvents(tx: Tx, events: readonly Sequenced[]): Promis
   )
 }
 
-/** Publishes events of the outbox unchanged. */
+/** Publishes events of the outbox unchanged. Each row has the sequence of its first event. */
 export async function copyFromOutbox(
   tx: Tx,
-  events: readonly { id: number; sequence: number }[],
+  rows: readonly { id: number; sequence: number }[],
 ): Promise<void> {
-  if (events.length === 0) return
+  if (rows.length === 0) return
   await tx.query(
-    `insert into event_log (app_id, sequence, type, at, user_uid, user_id, data)
-     select o.app_id, e.sequence, o.type, o.at, o.user_uid, o.user_id, o.after
-     from unnest($1::bigint[], $2::bigint[]) as e (id, sequence) join event_outbox o on o.id = e.id`,
-    [numberArray(events, ({ id }) => id), numberArray(events, ({ sequence }) => sequence)],
+    `with copied as (select o.*, r.sequence
+       from unnest($1::bigint[], $2::bigint[]) as r (id, sequence) join event_outbox o on o.id = r.id)
+     insert into event_log (app_id, sequence, type, at, user_uid, user_id, data)
+     select app_id, sequence, type, at, user_uid, user_id, after from copied where kind = 'EVENT'
+     union all
+     select o.app_id, o.sequence + e.number - 1, e.type, o.at, e.user_uid, e.user_id, e.data
+     from copied o cross join ${usageEventsOf('o.after')} where o.kind = 'USAGE'`,
+    [numberArray(rows, ({ id }) => id), numberArray(rows, ({ sequence }) => sequence)],
   )
 }
 

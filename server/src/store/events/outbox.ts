@@ -4,7 +4,7 @@ import type { Change } from '../../domain/row-change.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
-import type { UsageEventRow } from '../usage/usage-moves.ts'
+import { listOfEvents, type UsageEvent, usageEventsOf } from '../usage/packed-events.ts'
 
 // The outbox: what has happened and is not published yet. Triggers write most of it, see migrations/003-events.sql.
 
@@ -18,6 +18,8 @@ interface Row {
   userId: string | null
   before: JsonObject | null
   after: JsonObject | null
+  /** how many events the row contains; those of others are derived */
+  events: number
 }
 
 /** A row of the outbox. */
@@ -26,6 +28,8 @@ export type OutboxRow = Row &
     | Pick<Change, 'kind' | 'operation'>
     /** an event to publish; its data stays in the database */
     | { kind: 'EVENT'; operation: EventType }
+    /** events of usage to publish, which stay there as well */
+    | { kind: 'USAGE'; operation: 'INSERT' }
     /** a time that was reached */
     | { kind: 'DUE'; operation: EventType | 'subscription.started' }
     /** an entry of a package's history */
@@ -42,27 +46,6 @@ export async function emit(
     previous?: JsonObject | null
   })[],
 ): Promise<void> {
-  await insertEventRows(
-    db,
-    events.map(({ object, previous, ...event }) => ({
-      ...event,
-      data: JSON.stringify(eventData(object, previous)),
-    })),
-  )
-}
-
-/** Events of usage whose data is JSON text already. */
-export async function emitUsage(
-  db: HomeDb,
-  events: readonly (UsageEventRow & Pick<NewEvent, 'appId' | 'at' | 'userUid'>)[],
-): Promise<void> {
-  await insertEventRows(db, events)
-}
-
-async function insertEventRows(
-  db: HomeDb,
-  events: readonly (Omit<UsageEventRow, 'userId'> & Omit<NewEvent, 'type' | 'data'>)[],
-): Promise<void> {
   if (events.length === 0) return
   await db.query(
     `insert into event_outbox (app_id, at, kind, type, user_uid, user_id, after)
@@ -75,7 +58,26 @@ async function insertEventRows(
       textArray(events, (e) => e.type),
       numberArray(events, (e) => e.userUid),
       textArray(events, (e) => e.userId),
-      textArray(events, (e) => e.data),
+      textArray(events, ({ object, previous }) => JSON.stringify(eventData(object, previous))),
+    ],
+  )
+}
+
+/** Events of usage, apart from those that the statements of the hot paths write themselves. */
+export async function emitUsage(
+  db: HomeDb,
+  events: readonly ({ event: UsageEvent } & Pick<NewEvent, 'appId' | 'at'>)[],
+): Promise<void> {
+  if (events.length === 0) return
+  await db.query(
+    `insert into event_outbox (app_id, at, kind, type, after)
+     select app_id, at, 'USAGE', 'INSERT', ${listOfEvents('event', 'place')}
+     from unnest($1::text[], $2::timestamptz[], $3::text[]) with ordinality as e (app_id, at, event, place)
+     group by app_id, at order by at`,
+    [
+      textArray(events, (e) => e.appId),
+      textArray(events, (e) => timestamp(e.at)),
+      textArray(events, (e) => e.event),
     ],
   )
 }
@@ -94,7 +96,8 @@ export async function readOutbox(db: HomeDb, limit: number): Promise<OutboxRow[]
     `with first as materialized (select id, txn from event_outbox order by id limit $1),
      last as materialized (select max(id) as id from first)
      select o.id, app_id as "appId", at, o.txn::text, kind, type as operation, user_uid as "userUid",
-       user_id as "userId", before, case when kind <> 'EVENT' then after end as after
+       user_id as "userId", before, case when kind not in ('EVENT', 'USAGE') then after end as after,
+       case kind when 'EVENT' then 1 when 'USAGE' then json_array_length(after) else 0 end as events
      from event_outbox o
      where o.id <= (select id + $2 from last)
        and (o.id <= (select id from last) or o.txn in (select txn from first))
@@ -112,6 +115,14 @@ export async function eraseFromOutbox(db: HomeDb, appId: string, uids: readonly 
   await db.query(
     `delete from event_outbox
      where app_id = $1 and user_uid = any($2::bigint[]) and not (kind = 'USER' and type = 'DELETE')`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  await db.query(
+    `update event_outbox o set after = (
+       select coalesce(json_agg(e order by n) filter (where (e->>'userUid')::bigint <> all($2::bigint[])), '[]')
+       from json_array_elements(o.after) with ordinality as list (e, n))
+     where app_id = $1 and kind = 'USAGE' and user_uid is null
+       and exists (select from ${usageEventsOf('o.after')} where e.user_uid = any($2::bigint[]))`,
     [appId, numberArray(uids, (uid) => uid)],
   )
 }

@@ -3,6 +3,7 @@ import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { KeyName } from './idempotency.ts'
+import type { UsageEvent } from './packed-events.ts'
 
 // What recorded usage writes, and the lists that its statements are given.
 
@@ -51,15 +52,7 @@ export interface CounterMove {
   entries: LedgerEntry[]
   receipts: Receipt[]
   /** written to the outbox with the move */
-  events: UsageEventRow[]
-}
-
-/** An event of usage, at the time of the move. */
-export interface UsageEventRow {
-  type: string
-  userId: string
-  /** JSON */
-  data: string
+  events: UsageEvent[]
 }
 
 /** The moves that were made, with the position of each counter now; null: not known. */
@@ -98,7 +91,7 @@ interface EarlierEntry {
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const written: { key: CounterKey; move: CounterMove; last: LedgerEntry }[] = []
   const earlier: EarlierEntry[] = []
-  const events: (UsageEventRow & { move: number })[] = []
+  const events: { event: UsageEvent; move: number }[] = []
   for (const move of moves) {
     const { key, entries } = move
     const last = entries.at(-1)
@@ -107,7 +100,7 @@ export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[
     const number = written.length
     for (const entry of entries.slice(0, -1)) earlier.push({ key, entry, move: number })
     for (const receipt of move.receipts) receipts.push({ receipt, move: number })
-    for (const event of move.events) events.push({ ...event, move: number })
+    for (const event of move.events) events.push({ event, move: number })
   }
   return { written, earlier, events }
 }

@@ -4,13 +4,8 @@ import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
-import {
-  type CounterRef,
-  type KeptReceipt,
-  type Receipt,
-  receiptColumns,
-  type UsageEventRow,
-} from './usage-moves.ts'
+import type { UsageEvent } from './packed-events.ts'
+import { type CounterRef, type KeptReceipt, type Receipt, receiptColumns } from './usage-moves.ts'
 import { parameters, writingReceipts } from './write-receipts.ts'
 import { emitting } from './write-usage.ts'
 
@@ -41,7 +36,7 @@ export interface SpendingMove {
   caps: Map<string, CountedCap & { featureId: string }>
   entries: SpendingEntry[]
   receipts: Receipt[]
-  events: UsageEventRow[]
+  events: UsageEvent[]
 }
 
 interface SpentCounter {
@@ -176,9 +171,7 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
   ]
   if (events.length > 0)
     values.push(
-      textArray(events, ({ line }) => line.type),
-      textArray(events, ({ line }) => line.userId),
-      textArray(events, ({ line }) => line.data),
+      textArray(events, ({ line }) => line),
       numberArray(events, ({ ord }) => ord),
     )
   const rows = await (events.length > 0 ? WRITE_EVENTS : WRITE).run(client, values)

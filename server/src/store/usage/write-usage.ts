@@ -2,6 +2,7 @@ import { APP_NOW } from '../apps/apps.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
+import { listOfEvents } from './packed-events.ts'
 import {
   type Basis,
   type CounterMove,
@@ -66,12 +67,15 @@ const movingOrCreating = (
   select * from updated union all select ${MOVED}, m.now, null from valid m where tid is null
 )`
 
-/** Events of the moves that are made, in order. Few moves have any. */
+/**
+ * Events of the moves that are made, in order: one row of the outbox for all of an app and a moment, because a row each
+ * would cost as much as the rest of the statement.
+ */
 export const emitting = (take: Take, moved = 'moved'): string => `, emitted as (
-  insert into event_outbox (app_id, at, kind, type, user_uid, user_id, after)
-  select m.app_id, m.now, 'EVENT', e.type, m.user_uid, e.user_id, e.data::json
-  from unnest(${take('text', 'text', 'text', 'int')}) with ordinality as e (type, user_id, data, move, place)
-  join ${moved} m on m.ord = e.move order by e.place
+  insert into event_outbox (app_id, at, kind, type, after)
+  select m.app_id, m.now, 'USAGE', 'INSERT', ${listOfEvents('e.event', 'e.place')}
+  from unnest(${take('text', 'int')}) with ordinality as e (event, move, place)
+  join ${moved} m on m.ord = e.move group by m.app_id, m.now order by m.now
 )`
 
 function writing(moved: (moves: string) => string, withEvents = false): string {
@@ -145,9 +149,7 @@ export async function writeUsage(
   ]
   if (events.length > 0)
     values.push(
-      textArray(events, ({ type }) => type),
-      textArray(events, ({ userId }) => userId),
-      textArray(events, ({ data }) => data),
+      textArray(events, ({ event }) => event),
       numberArray(events, ({ move }) => move),
     )
   for (const [ord, ctid] of await statementFor(written.some(isNew), events.length > 0).run(client, values)) {
