@@ -113,12 +113,10 @@ const TOGETHER = 100
 /** Unpublished events of deleted users are dropped, except the deletion. */
 export async function eraseFromOutbox(db: HomeDb, appId: string, uids: readonly number[]): Promise<void> {
   await db.query(
-    `delete from event_outbox
-     where app_id = $1 and user_uid = any($2::bigint[]) and not (kind = 'USER' and type = 'DELETE')`,
-    [appId, numberArray(uids, (uid) => uid)],
-  )
-  await db.query(
-    `update event_outbox o set after = (
+    `with dropped as (
+       delete from event_outbox
+       where app_id = $1 and user_uid = any($2::bigint[]) and not (kind = 'USER' and type = 'DELETE'))
+     update event_outbox o set after = (
        select coalesce(json_agg(e order by n) filter (where (e->>'userUid')::bigint <> all($2::bigint[])), '[]')
        from json_array_elements(o.after) with ordinality as list (e, n))
      where app_id = $1 and kind = 'USAGE' and user_uid is null
