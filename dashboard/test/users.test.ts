@@ -199,6 +199,7 @@ describe("gap: a user's page", () => {
     await open('/apps/default/users/ada?feature=calls')
     const meter = page.getByRole('meter', { name: 'API calls used' })
     expect(await meter.getAttribute('aria-valuetext')).toBe('8 of 10 calls')
+    await page.getByText('10 from Basic').waitFor()
     await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).waitFor()
 
     await page.getByRole('button', { name: 'Record usage of API calls' }).click()
@@ -283,6 +284,18 @@ describe("gap: a user's page", () => {
     await dialog.getByRole('button', { name: 'Remove the override', exact: true }).click()
     await page.getByText('No overrides').waitFor()
     expect(await code()).toBe('NOT_IN_PACKAGE')
+  })
+
+  it('says on the card of a feature what its limit is the sum of', async () => {
+    const { page, open, problems } = visit
+    await dashboard.server.admin.data(`mutation { setOverride(input:
+      {userId: "bob", featureId: "calls", mode: ADD, limit: 5000, expiresAt: "2090-12-31T00:00:00Z"}) { limit } }`)
+    await open('/apps/default/users/bob')
+    const source = page.getByText(/^5,010 = 10 Basic \+ 5,000 override until Dec 31, 2090/)
+    await source.waitFor()
+    await source.getByRole('link', { name: 'Basic' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Basic' }).waitFor()
+    expect(problems).toEqual([])
   })
 
   it('subscribes to an add-on, cancels it, keeps it, and cancels it at once', async () => {

@@ -10,6 +10,7 @@ import { Empty } from '../ui/empty.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
 import { withNumbers } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
@@ -27,6 +28,7 @@ const GRANTED = graphql(`
     grantedFeatures(appId: $appId, userId: $userId) {
       featureId name type unitLabel unitLabelPlural access reason periodEnd
       consumption { used budget overageEnabled }
+      source { text at subject { kind appId id } }
     }
   }
 `)
@@ -106,6 +108,11 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                     ) : (
                       <Text size="sm" c="dimmed">
                         {withNumbers(granted.reason)}
+                      </Text>
+                    )}
+                    {granted.source.length > 0 && (
+                      <Text size="xs" c="dimmed" className="break numbers">
+                        <Sentence parts={granted.source} />
                       </Text>
                     )}
                     <Text size="xs" c="dimmed">

@@ -101,11 +101,12 @@ export function validUntil(
 /** Later than any time that is stored. */
 const NEVER = Date.UTC(9999, 11, 31)
 
-function times(grant: PackageFeature, quantity: number): PackageFeature {
+/** The grant of a subscription with several units. */
+export function times(grant: PackageFeature, quantity: number): PackageFeature {
   if (quantity === 1 || grant.limit === null) return grant
   return { ...grant, limit: Math.min(grant.limit * quantity, MAX_COUNT) }
 }
 
-function basePlanFirst(a: LiveSubscription, b: LiveSubscription): number {
+export function basePlanFirst(a: LiveSubscription, b: LiveSubscription): number {
   return Number(a.isAddon) - Number(b.isAddon) || a.startedAt - b.startedAt
 }

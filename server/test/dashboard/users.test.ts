@@ -225,7 +225,7 @@ describe("gap: a user's page", () => {
     const { grantedFeatures, showUsage, subscriptions } = await dashboard.data(
       `query ($appId: String!) {
         grantedFeatures(appId: $appId, userId: "ann") {
-          featureId type access reasonCode consumption { used budget } resetPeriod periodStart periodEnd }
+          featureId type access reasonCode consumption { used budget } resetPeriod periodStart periodEnd source { text subject { id } } }
         showUsage(appId: $appId, userId: "ann", featureId: "calls") { current { periodEnd consumption { used } } past { periodStart } }
         subscriptions(appId: $appId, userId: "ann") { next rows { package { id } status } }
       }`,
@@ -239,6 +239,12 @@ describe("gap: a user's page", () => {
       periodEnd: null,
     })
     expect(byId.calls).toMatchObject({ reasonCode: 'WITHIN_BUDGET', consumption: { used: 7, budget: 15 } })
+    expect(byId.calls.source).toEqual([
+      { text: '15 = 10 ', subject: null },
+      { text: 'plan', subject: { id: 'plan' } },
+      { text: ' + 5 ', subject: null },
+      { text: 'extra', subject: { id: 'extra' } },
+    ])
     expect(showUsage.current).toEqual({ periodEnd: byId.calls.periodEnd, consumption: { used: 7 } })
     expect(subscriptions.rows.map((s: Data) => s.package.id)).toEqual(['extra', 'plan'])
 

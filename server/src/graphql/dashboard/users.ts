@@ -195,6 +195,11 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
         description: 'End of the current period; null for a binary feature or one that never resets.',
         resolve: (g) => isoTimeOrNull(g.periodEnd),
       }),
+      source: t.field({
+        type: [types.part],
+        description: 'Where the limit comes from: the packages and the override that it is the sum of.',
+        resolve: (g) => [...g.source],
+      }),
     }),
   })
   const ledgerEntry = builder.objectRef<LedgerRow>('LedgerEntry').implement({

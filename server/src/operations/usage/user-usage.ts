@@ -1,7 +1,9 @@
 import { type Access, decideAccess } from '../../domain/access.ts'
 import type { Feature } from '../../domain/feature.ts'
+import { limitSources } from '../../domain/limit-sources.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { userEntitlement } from '../../domain/user-entitlement.ts'
+import type { Sentence } from '../../domain/sentence.ts'
+import { type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import { countRetiredEntries, type LedgerRow, ledgerOfUser } from '../../store/ledger/ledger.ts'
 import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
 import { requireApp } from '../apps/apps.ts'
@@ -9,6 +11,7 @@ import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { requireFeature, requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
+import { limitSentence } from './limit-sentence.ts'
 
 /** A user's entitlement to one feature of their packages. */
 export interface GrantedFeature extends Access {
@@ -17,6 +20,8 @@ export interface GrantedFeature extends Access {
   periodStart: number | null
   /** null: it never ends, or the feature is binary */
   periodEnd: number | null
+  /** where the limit, or the access to a binary feature, comes from */
+  source: Sentence
 }
 
 export async function grantedFeatures(call: Call, userId: string): Promise<GrantedFeature[]> {
@@ -29,6 +34,10 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
   const granted = [...catalogue.features.values()]
     .map((feature) => ({ feature, entitlement: userEntitlement(catalogue, feature.id, holder, now) }))
     .filter(({ entitlement }) => entitlement.kind !== 'none')
+  const sourceOf = (featureId: string, entitlement: UserEntitlement) =>
+    holder
+      ? limitSentence({ appId, catalogue }, entitlement, limitSources(catalogue, featureId, holder, now))
+      : []
   const used = await usedOf(
     pool,
     appId,
@@ -45,6 +54,7 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
     resetPeriod: entitlement.kind === 'metered' ? entitlement.allowance.resetPeriod : null,
     periodStart: entitlement.kind === 'metered' ? entitlement.period.start : null,
     periodEnd: entitlement.kind === 'metered' ? entitlement.period.end : null,
+    source: sourceOf(feature.id, entitlement),
   }))
 }
 

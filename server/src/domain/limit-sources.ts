@@ -1,0 +1,34 @@
+import type { Catalogue } from './catalogue.ts'
+import { grantsOf } from './catalogue.ts'
+import { type Override, overrideAt } from './override.ts'
+import { basePlanFirst, type Holder, times } from './user-entitlement.ts'
+
+/** What one subscription contributes to the limit of a feature. */
+export interface LimitSource {
+  packageId: string
+  quantity: number
+  /** of all units; null: unlimited, or a binary feature */
+  limit: number | null
+}
+
+/** Where the limit of a user comes from: `userEntitlement` adds up the same grants. */
+export interface LimitSources {
+  /** the base plan first */
+  grants: LimitSource[]
+  override: Override | null
+}
+
+export function limitSources(
+  catalogue: Catalogue,
+  featureId: string,
+  { live, overrides }: Holder,
+  now: number,
+): LimitSources {
+  const grants = [...live].sort(basePlanFirst).flatMap((subscription) => {
+    const grant = grantsOf(catalogue, subscription, now)?.get(featureId)
+    if (!grant) return []
+    const { packageId, quantity } = subscription
+    return [{ packageId, quantity, limit: times(grant, quantity).limit }]
+  })
+  return { grants, override: overrideAt(overrides, featureId, now) }
+}
