@@ -19,6 +19,7 @@ import {
 import { withOverride } from '../../domain/override.ts'
 import * as store from '../../store/bulk/bulk-changes.ts'
 import { type BulkRow, listBulkRows } from '../../store/bulk/bulk-rows.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { peopleOf, type UserContact } from '../../store/subscriptions/subscribers.ts'
@@ -47,11 +48,7 @@ export async function startBulkChange(call: Call, request: store.BulkRequest): P
   return mutate(call, async (tx, moment) => {
     const { app, now } = await moment()
     checkAction(app.catalogue, request.action, now)
-    if ((await store.countRunningBulkChanges(tx, appId)) >= MAX_RUNNING_BULK_CHANGES)
-      throw rateLimited(
-        `${MAX_RUNNING_BULK_CHANGES} bulk changes of this app are running. Wait for one to finish, or stop it.`,
-        10,
-      )
+    await requireRoom(tx, appId)
     await store.insertBulkChange(tx, appId, { id, request, memberId: member.id, memberEmail: member.email })
     for (const old of await store.dropBulkChanges(tx, appId, KEPT_BULK_CHANGES))
       await addJob(tx, 'delete-bulk-change', { appId, id: old }, `delete bulk ${appId} ${old}`)
@@ -96,6 +93,7 @@ function begin(call: Call, id: string, step: keyof typeof STEPS): Promise<ShownB
       )
     if (step === 'undo' && !isUndoable(found.request.action))
       throw badUserInput('A subscription that was cancelled immediately cannot be restored', 'id')
+    if (step !== 'stop') await requireRoom(tx, appId)
     await store.setBulkState(tx, appId, id, to)
     if (step !== 'stop') {
       await store.setBulkMember(tx, appId, id, member)
@@ -103,6 +101,15 @@ function begin(call: Call, id: string, step: keyof typeof STEPS): Promise<ShownB
     }
     return shown(app.catalogue, await requireBulkChange(tx, appId, id))
   })
+}
+
+/** Exact: a member's changes to an app run one after the other. */
+async function requireRoom(tx: Tx, appId: string): Promise<void> {
+  if ((await store.countRunningBulkChanges(tx, appId)) < MAX_RUNNING_BULK_CHANGES) return
+  throw rateLimited(
+    `${MAX_RUNNING_BULK_CHANGES} bulk changes of this app are running. Wait for one to finish, or stop it.`,
+    10,
+  )
 }
 
 /** The steps of an app run one after the other: those of two changes take turns. */
