@@ -1,6 +1,6 @@
 import { capLeft, tightestCap } from './cap.ts'
 import { creditLeft, currentPeriod, isLive, type Purse, roomOf, spent, withinDebt } from './spending.ts'
-import { type Draw, type Part, partsOn, type TakenPart, unitsOf } from './split.ts'
+import { type Draw, merged, type Part, partsOn, type TakenPart, unitsOf } from './split.ts'
 
 /** What a recorded call took, so that it can be returned exactly. */
 export interface Split {
@@ -68,7 +68,10 @@ export function revert(
   const { pool } = after
   if (isBelowZero(after) || (pool && isBelowZero(pool.purse)))
     return { refused: 'Cannot revert: some of these units have been returned already.' }
-  const inDebt = { ...withinDebt(after), pool: pool && { ...pool, purse: withinDebt(pool.purse) } }
+  const isReturned = (isOfPool: boolean) =>
+    returned.some((part) => part.amount < 0 && (part.pool !== undefined) === isOfPool)
+  const own = isReturned(false) ? withinDebt(after) : after
+  const inDebt = pool && isReturned(true) ? { ...own, pool: { ...pool, purse: withinDebt(pool.purse) } } : own
   const known = during === null || during === currentPeriod(purse) ? inDebt : asBefore(purse, inDebt)
   return { purse: known, parts: returned.map(({ period, ...part }) => part) }
 }
@@ -85,9 +88,10 @@ function hasLeft(
   const cap = tightestCap(purse.caps, entities)
   if (cap && unitsOf(taken) > capLeft(cap)) return false
   const { pool } = purse
-  const drawn = pool?.open ? partsOn(pool.featureId, taken) : []
+  const drawn = pool?.open ? merged(partsOn(pool.featureId, taken)) : []
   const own = taken.filter((part) => !part.pool)
-  if (own.length + drawn.length < taken.length) return false
+  if (taken.some((part) => part.pool && part.pool.featureId !== pool?.featureId)) return false
+  if (!pool?.open && own.length < taken.length) return false
   if (pool && !hasLeft(pool.purse, drawn, now, entities)) return false
   return own.every(({ credit: id, amount }) => {
     if (id === null) return amount <= roomOf({ ...purse, credits: [], caps: [], pool: null }, now)
@@ -105,6 +109,6 @@ const asBefore = (before: Purse, after: Purse): Purse => ({
   drawn: before.drawn,
   credits: after.credits.map((credit, i) => {
     const { period = null, periodUsed = 0 } = before.credits[i] ?? {}
-    return { ...credit, period, periodUsed }
+    return { ...credit, period, periodUsed: Math.min(periodUsed, credit.used) }
   }),
 })

@@ -5,7 +5,9 @@
 import { describe, expect, it } from 'vitest'
 import type { CountedCap } from './cap.ts'
 import type { CreditKind } from './credit.ts'
-import { entitiesOf, extend, reserve, settle } from './reservation.ts'
+import { unitsLeft } from './credit-sale.ts'
+import { entitiesOf, extend, reserve, settle, withMore } from './reservation.ts'
+import { fromStored, isReturnable, revert, type StoredSplit, toStored } from './revert.ts'
 import {
   currentPeriod,
   giveBack,
@@ -49,6 +51,10 @@ type Step = { at: number; on: FeatureId } & (
   | { do: 'extend'; id: string; amount: number }
   | { do: 'settle'; id: string; amount: number; final: boolean; ifOver: 'RECORD' | 'CAP' | 'REJECT' }
   | { do: 'release'; id: string }
+  /** the number of the step that recorded it, or the id of a reservation */
+  | { do: 'revert'; of: string }
+  /** percent of what was paid for a credit; 0: a dispute was won */
+  | { do: 'refund'; id: string; percent: number }
   | { do: 'plan'; budget: number | null; overage: boolean }
   /** null: removed */
   | { do: 'cap'; entity: string | null; period: CapPeriod; limit: number | null }
@@ -86,7 +92,7 @@ function historyOf(seed: number): Step[] {
     steps.push({ at: 0, on: 'F', do: 'cost', cost: 1 + upTo(4) })
   }
   let at = 0
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 24; i++) {
     at += next() < 0.5 ? 0 : upTo(30)
     const on = hasPool && next() < 0.3 ? 'P' : 'F'
     if (hasPool && next() < 0.06) {
@@ -99,7 +105,19 @@ function historyOf(seed: number): Step[] {
       steps.push({ at, on, do: 'cap', entity, period: one(['HOUR', 'DAY', 'NEVER'] as const), limit })
       continue
     }
-    const entities = ENTITIES.filter(() => next() < 0.4)
+    if (next() < 0.14) {
+      const events = steps.flatMap((step, n) =>
+        step.do === 'record' || step.do === 'set' ? [{ on: step.on, of: String(n) }] : [],
+      )
+      const reservation: { on: FeatureId; of: string } = { on, of: `${on}${upTo(4)}` }
+      steps.push({ at, do: 'revert', ...(next() < 0.3 ? reservation : one([reservation, ...events])) })
+      continue
+    }
+    if (next() < 0.05) {
+      steps.push({ at, on, do: 'refund', id: `${on}c${upTo(i)}`, percent: one([0, 25, 60, 100]) })
+      continue
+    }
+    const entities = next() < 0.2 ? ENTITIES : ENTITIES.filter(() => next() < 0.4)
     const roll = next()
     const id = `${on}${upTo(4)}`
     if (roll < 0.22) {
@@ -155,6 +173,8 @@ interface Kept {
   plan: { budget: number | null; overage: boolean }
   counters: Record<number, number>
   credits: Map<string, HeldCredit>
+  /** units of each credit */
+  bought: Map<string, number>
   reservations: Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>
   caps: Map<string, CountedCap>
   owed: Spending['owed']
@@ -165,6 +185,7 @@ const nothingKept = (): Kept => ({
   plan: { budget: 0, overage: false },
   counters: {},
   credits: new Map(),
+  bought: new Map(),
   reservations: new Map(),
   caps: new Map(),
   owed: null,
@@ -175,8 +196,10 @@ const nothingKept = (): Kept => ({
 function byRule(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
   const both: Record<FeatureId, Kept> = { F: nothingKept(), P: nothingKept() }
+  const splits = new Map<string, StoredSplit>()
+  const reverted = new Set<string>()
   let cost: number | null = null
-  for (const step of steps) {
+  for (const [n, step] of steps.entries()) {
     const { at, on } = step
     const kept = both[on]
     const periodOf = (of: FeatureId) => ({ start: startOf(of, at), end: startOf(of, at) + PERIODS[of] })
@@ -234,6 +257,7 @@ function byRule(steps: readonly Step[]): Outcome {
         })
     } else if (step.do === 'add') {
       const { credit } = step
+      kept.bought.set(credit.id, credit.amount)
       kept.credits.set(credit.id, {
         ...{ ...credit, seq: kept.credits.size, used: 0, voidedAt: null },
         ...{ period: null, periodUsed: 0, reserved: 0 },
@@ -246,16 +270,54 @@ function byRule(steps: readonly Step[]): Outcome {
       const call =
         step.do === 'record'
           ? { action: 'ADD' as const, delta: step.delta, entities: step.entities }
-          : { action: 'SET' as const, delta: step.to }
+          : { action: 'SET' as const, delta: step.to, entities: [] }
       const before = purse()
       const { recorded, parts, purse: after } = applySpending(before, call, at)
       if (step.do === 'record' && step.delta >= 0)
         expect(decideSpending(METERED, before, step.delta, at, step.entities).access).toBe(recorded)
       if (recorded) {
         keep(on, after)
+        const during = currentPeriod(before)
+        const ofPool = before.pool && currentPeriod(before.pool.purse)
+        const placed = parts.map((part) => ({ ...part, period: part.pool ? ofPool : during }))
+        const { entities = [] } = call
+        if (parts.length > 0) splits.set(`${n}`, toStored({ featureId: on, during, parts: placed, entities }))
         expect(unitsOf(parts)).toBe(step.do === 'record' ? step.delta : step.to - usedInPeriod(before))
       } else expect(after).toEqual(before)
       answers.push(recorded)
+    } else if (step.do === 'refund') {
+      const credit = purse().credits.find(({ id }) => id === step.id)
+      if (credit && credit.voidedAt === null) {
+        const bought = kept.bought.get(credit.id) ?? 0
+        const payment = { amount: 100, refunded: step.percent, dispute: null }
+        const amount = unitsLeft(bought, credit.used + credit.reserved, [payment])
+        kept.credits.set(credit.id, { ...credit, amount, reserved: 0 })
+      }
+    } else if (step.do === 'revert') {
+      const event = splits.get(step.of)
+      const reservation = kept.reservations.get(step.of)
+      if (reverted.has(step.of)) answers.push('again')
+      else if (!event && !reservation) answers.push('none')
+      else if (reservation?.state === 'HELD' && at < reservation.expiresAt) answers.push('held')
+      else {
+        const settled = (reservation?.parts ?? []).flatMap(({ settled, ...part }) =>
+          settled > 0 ? [{ ...part, amount: settled }] : [],
+        )
+        const entities = entitiesOf(reservation?.parts ?? [])
+        const split = event
+          ? fromStored(JSON.parse(JSON.stringify(event)) as StoredSplit)
+          : { featureId: on, during: null, parts: settled, entities }
+        const draws = split.parts.some(({ pool }) => pool)
+        const before = purseFor(on, null, [], draws)
+        const made = revert(before, split, at)
+        if (!split.parts.some((part) => isReturnable(before, part))) answers.push('lapsed')
+        else if ('refused' in made) answers.push('refused')
+        else {
+          keep(on, made.purse)
+          reverted.add(step.of)
+          answers.push('reverted')
+        }
+      }
     } else if (step.do === 'reserve') {
       if (kept.reservations.has(step.id)) continue
       const parts = reserve(purse(), step.amount, step.atLeast, at, step.entities)
@@ -288,7 +350,7 @@ function byRule(steps: readonly Step[]): Outcome {
           if (credit !== null || start === periodOf(of).start) continue
           both[of].counters[start] = (both[of].counters[start] ?? 0) + amount
         }
-        if (live) found.parts = done.parts
+        found.parts = withMore(before, live ? done.parts : found.parts, taken.parts)
         if (step.final) found.state = 'SETTLED'
       }
     }
@@ -338,6 +400,24 @@ interface Unit {
   cost?: number
 }
 
+/** What a step took or returned: used units of a source, and how many of them are one of F. */
+interface Counted {
+  of: FeatureId
+  source: string | null
+  /** null: a credit */
+  period: number | null
+  /** null: not drawn by F */
+  cost: number | null
+}
+
+interface Taking {
+  /** null: perhaps several */
+  during: number | null
+  /** by the text of what was counted; below zero: returned */
+  parts: Map<string, number>
+  entities: string[]
+}
+
 /** Naively: a list of units, sorted and counted anew for each of them. */
 function byReplay(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
@@ -346,7 +426,10 @@ function byReplay(steps: readonly Step[]): Outcome {
   const claims: { during: number; source: string | null; period: number; cost: number }[] = []
   /** the same in units of F: periods in which it used one */
   const drawn: number[] = []
-  const credits: (NewCredit & { of: FeatureId; voidedAt: number | null })[] = []
+  const credits: (NewCredit & { of: FeatureId; bought: number; voidedAt: number | null })[] = []
+  /** what each step that recorded usage took, and what the settlements of each reservation did */
+  const takings = new Map<string, Taking>()
+  const reverted = new Set<string>()
   const reservations = new Map<string, { expiresAt: number; open: boolean; entities: string[] }>()
   /** each as if all of history were read again */
   const caps: { of: FeatureId; entity: string | null; period: CapPeriod; limit: number; since: number }[] = []
@@ -356,8 +439,9 @@ function byReplay(steps: readonly Step[]): Outcome {
     P: { budget: 0, overage: false },
   }
   let cost: number | null = null
-  for (const step of steps) {
+  for (const [n, step] of steps.entries()) {
     const { at, on } = step
+    const before = tallyOf()
     const nowOf = (of: FeatureId) => startOf(of, at)
     const holds = (id: string) => {
       const found = reservations.get(id)
@@ -572,6 +656,100 @@ function byReplay(steps: readonly Step[]): Outcome {
       record(of, -amount, entities)
       return true
     }
+    /** Adds what has changed in this step to what it, or its reservation, has taken. */
+    const remember = (id: string, during: number | null, entities: string[]) => {
+      const parts = takings.get(id)?.parts ?? new Map<string, number>()
+      for (const [key, count] of differences(before, tallyOf())) parts.set(key, (parts.get(key) ?? 0) + count)
+      if (parts.size > 0) takings.set(id, { during, parts, entities })
+    }
+    /** Unit by unit, by the names under which they were counted. */
+    const revertOne = (id: string): string => {
+      if (reverted.has(id)) return 'again'
+      const reservation = reservations.get(id)
+      if (reservation?.open && at < reservation.expiresAt) return 'held'
+      const taking = takings.get(id)
+      if (!taking) return reservation ? 'lapsed' : 'none'
+      const { during, entities } = taking
+      const parts = [...taking.parts].flatMap(([key, count]) => {
+        const part = JSON.parse(key) as Counted
+        return part.source !== null || part.period === nowOf(part.of) ? [{ ...part, count }] : []
+      })
+      if (parts.length === 0) return 'lapsed'
+      const isNow = during === null || during === nowOf(on)
+      const usedOfSource = (of: FeatureId, source: string | null) =>
+        units.filter(
+          (u) =>
+            u.of === of &&
+            u.source === source &&
+            typeof u.state === 'string' &&
+            (source !== null || u.period === nowOf(of)),
+        )
+      const wanted = new Map<string, number>()
+      for (const { of, source, count } of parts) {
+        const key = JSON.stringify([of, source])
+        wanted.set(key, (wanted.get(key) ?? 0) + count)
+      }
+      const whole = (positive: boolean) => {
+        const byCost = new Map<number, number>()
+        for (const part of parts)
+          if (part.count > 0 === positive)
+            byCost.set(part.cost ?? 0, (byCost.get(part.cost ?? 0) ?? 0) + Math.abs(part.count))
+        const ofPool = [...byCost].filter(([each]) => each > 0)
+        return {
+          own: byCost.get(0) ?? 0,
+          drawn: ofPool.reduce((sum, [each, count]) => sum + Math.floor(count / each), 0),
+          tokens: ofPool.reduce((sum, [, count]) => sum + count, 0),
+        }
+      }
+      const taken = whole(false)
+      for (const [key, count] of wanted) {
+        const [of, source] = JSON.parse(key) as [FeatureId, string | null]
+        const unlimited = source === null && plans[of].overage
+        if (count < 0 && !unlimited && -count > leftIn(of, source)) return 'refused'
+      }
+      if (taken.own + taken.drawn > 0 && taken.own + taken.drawn > capRoom(on, entities)) return 'refused'
+      if (taken.tokens > 0 && (cost === null || taken.tokens > capRoom('P', entities))) return 'refused'
+      for (const [key, count] of wanted) {
+        const [of, source] = JSON.parse(key) as [FeatureId, string | null]
+        if (count > usedOfSource(of, source).length) return 'refused'
+      }
+      for (const { of, source, period, cost: each, count } of parts) {
+        for (let k = 0; k < count; k++) {
+          const all = usedOfSource(of, source)
+          const current = all.filter((unit) => unit.period === nowOf(of))
+          const earlier = all.filter((unit) => unit.period !== nowOf(of))
+          // Units of an earlier period are not missing from this one.
+          const first = isNow || of !== on ? current : earlier
+          removeOne(of, first.length > 0 ? first : all)
+          if (each === null || !isNow) continue
+          const claim = claims.findLast(
+            (one) =>
+              one.during === nowOf('F') &&
+              one.source === source &&
+              one.cost === each &&
+              (source !== null || one.period === period),
+          )
+          if (claim) claims.splice(claims.indexOf(claim), 1)
+        }
+        for (let k = 0; k < -count; k++) {
+          units.push({ of, source, period: isNow || of !== on ? nowOf(of) : -1, state: 'used' })
+          if (each !== null && isNow)
+            claims.push({ during: nowOf('F'), source, period: nowOf('P'), cost: each })
+        }
+      }
+      const returned = whole(true)
+      if (isNow) {
+        for (let k = 0; k < returned.drawn; k++) {
+          const place = drawn.indexOf(nowOf('F'))
+          if (place >= 0) drawn.splice(place, 1)
+        }
+        for (let k = 0; k < taken.drawn; k++) drawn.push(nowOf('F'))
+      }
+      record(on, taken.own + taken.drawn - returned.own - returned.drawn, entities)
+      record('P', taken.tokens - returned.tokens, entities)
+      reverted.add(id)
+      return 'reverted'
+    }
     const roomNow = (of: FeatureId, entities: string[]) => {
       const own = plans[of].overage ? Number.POSITIVE_INFINITY : leftInOwn(of)
       return Math.min(capRoom(of, entities), own + (of === 'F' ? poolRoom(entities) : 0))
@@ -586,7 +764,7 @@ function byReplay(steps: readonly Step[]): Outcome {
       else if (found) found.limit = limit
       else caps.push({ of: on, entity, period, limit, since: recorded.length })
     } else if (step.do === 'add') {
-      const credit = { ...step.credit, of: on, voidedAt: null }
+      const credit = { ...step.credit, of: on, bought: step.credit.amount, voidedAt: null }
       credits.push(credit)
       for (const unit of units.filter((u) => u.of === on && u.state === 'owed' && u.period === nowOf(on))) {
         if (leftIn(on, credit.id) === 0) break
@@ -596,7 +774,14 @@ function byReplay(steps: readonly Step[]): Outcome {
     } else if (step.do === 'void') {
       const credit = credits.find(({ id }) => id === step.id)
       if (credit && credit.voidedAt === null) credit.voidedAt = at
-    } else if (step.do === 'record') {
+    } else if (step.do === 'refund') {
+      const credit = credits.find(({ id }) => id === step.id)
+      if (credit && credit.voidedAt === null) {
+        const kept = Math.floor((credit.bought * (100 - step.percent)) / 100)
+        credit.amount = Math.min(credit.bought, Math.max(creditTaken(credit.id), kept))
+      }
+    } else if (step.do === 'revert') answers.push(revertOne(step.of))
+    else if (step.do === 'record') {
       const { delta, entities } = step
       answers.push(
         delta < 0 ? returnUnits(on, -delta, entities) : takeUnits(on, delta, 'used', false, entities),
@@ -637,7 +822,7 @@ function byReplay(steps: readonly Step[]): Outcome {
         const inOrder = [...own].sort(
           (a, b) => isDrawn(a) - isDrawn(b) || firstAt(a.cost) - firstAt(b.cost) || first(a) - first(b),
         )
-        const before = [units, claims, drawn, recorded].map((list) => list.map((one) => structuredClone(one)))
+        const known = [units, claims, drawn, recorded].map((list) => list.map((one) => structuredClone(one)))
         const wasOpen = found.open
         let settled = 0
         for (let open = live ? [...inOrder] : []; settled < step.amount && open.length > 0; settled++) {
@@ -661,13 +846,16 @@ function byReplay(steps: readonly Step[]): Outcome {
         if (takeUnits(on, most, 'used', step.ifOver === 'RECORD', entities)) answers.push(settled + most)
         else {
           for (const [i, list] of [units, claims, drawn, recorded].entries())
-            (list as unknown[]).splice(0, list.length, ...(before[i] ?? []))
+            (list as unknown[]).splice(0, list.length, ...(known[i] ?? []))
           found.open = wasOpen
           answers.push('rejected')
           continue
         }
+        remember(step.id, null, entities)
       }
     }
+    if (step.do === 'record') remember(`${n}`, nowOf(on), step.entities)
+    if (step.do === 'set') remember(`${n}`, nowOf(on), [])
     for (const of of ['F', 'P'] as const) {
       const inPool =
         of === 'F' && cost !== null ? Math.floor(Math.min(leftInOwn('P'), capRoom('P', [])) / cost) : 0
@@ -692,6 +880,32 @@ function byReplay(steps: readonly Step[]): Outcome {
           .map((cap) => [cap.period, cap.entity, usedOf(cap), reservedOf(cap)]),
       )
     }
+  }
+  /** Used units of each source, and those of P that F used, by the text of their description. */
+  function tallyOf(): Map<string, number> {
+    const tally = new Map<string, number>()
+    const count = (counted: Counted) => {
+      const key = JSON.stringify(counted)
+      tally.set(key, (tally.get(key) ?? 0) + 1)
+    }
+    for (const { of, source, period, state } of units)
+      if (typeof state === 'string')
+        count({ of, source, period: source === null ? period : null, cost: null })
+    for (const { source, period, cost } of claims)
+      count({ of: 'P', source, period: source === null ? period : null, cost })
+    return tally
+  }
+  /** Of P's units only what F took, if it took any: the same units are counted twice. */
+  function differences(before: Map<string, number>, after: Map<string, number>): [string, number][] {
+    const all = [...new Set([...before.keys(), ...after.keys()])].flatMap((key): [string, number][] => {
+      const difference = (after.get(key) ?? 0) - (before.get(key) ?? 0)
+      return difference === 0 ? [] : [[key, difference]]
+    })
+    const isDrawn = all.some(([key]) => (JSON.parse(key) as Counted).cost !== null)
+    return all.filter(([key]) => {
+      const { of, cost } = JSON.parse(key) as Counted
+      return !isDrawn || of === 'F' || cost !== null
+    })
   }
   const used = units.filter(({ state }) => typeof state === 'string')
   const counters: Record<string, number> = {}
@@ -753,6 +967,34 @@ describe('spending', () => {
     ])
     expect(back?.purse.used).toBe(0)
     expect(back?.purse.credits.map(({ used }) => used)).toEqual([0, 0])
+  })
+
+  it('after the revert of an earlier call, no more can be returned than is still used', () => {
+    // Two were taken and returned in the last period, and three in this one.
+    const before = purse(0, [credit('a', { used: 3, period: `DAY ${PERIODS.F}`, periodUsed: 3 })], {
+      period: { start: PERIODS.F, end: 2 * PERIODS.F },
+    })
+    const call = { featureId: 'F', during: 'DAY 0', parts: [{ credit: 'a', amount: 2 }], entities: [] }
+    const made = revert(before, call, PERIODS.F)
+    if ('refused' in made) throw new Error(made.refused)
+    expect(made.purse.credits[0]).toMatchObject({ used: 1, periodUsed: 1 })
+    expect(giveBack(made.purse, 2)).toBeNull()
+    expect(giveBack(made.purse, 1)?.purse.credits[0]).toMatchObject({ used: 0, periodUsed: 0 })
+  })
+
+  it('a revert of which a part has lapsed counts only whole units in the caps', () => {
+    const draw = { featureId: 'P', cost: 3 }
+    const cap = { entity: null, period: 'NEVER' as const, limit: 9, windowStart: 0, used: 4, reserved: 0 }
+    const pool = purse(0, [credit('p', { used: 5 })], { period: { start: PERIODS.P, end: 2 * PERIODS.P } })
+    const before = purse(0, [], { caps: [cap], pool: { ...draw, open: true, purse: pool } })
+    const parts = [
+      { credit: 'p', amount: 4, pool: draw },
+      { credit: null, amount: 2, period: 'DAY 0', pool: draw },
+    ]
+    const made = revert(before, { featureId: 'F', during: 'DAY 0', parts, entities: [] }, 0)
+    if ('refused' in made) throw new Error(made.refused)
+    expect(made.purse.caps[0]).toMatchObject({ used: 3 })
+    expect(made.purse.pool?.purse.credits[0]).toMatchObject({ used: 1 })
   })
 
   it('the counter never exceeds 2^53-1', () => {

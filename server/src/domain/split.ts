@@ -38,7 +38,7 @@ export interface DrawnPart extends Part {
  */
 export function unitsOf(parts: readonly Part[]): number {
   let units = 0
-  for (const { cost, parts: group } of byDraw(parts)) units += Math.floor(sum(group.map(amountOf)) / cost)
+  for (const { cost, parts: group } of byDraw(parts)) units += Math.trunc(sum(group.map(amountOf)) / cost)
   return units
 }
 
