@@ -87,6 +87,7 @@ Consumption = TypedDict(
     "Consumption",
     {
         "budget": "Optional[float]",
+        "overageCap": "Optional[float]",
         "overageEnabled": "bool",
         "remaining": "Optional[float]",
         "reserved": "float",
@@ -239,9 +240,20 @@ DisputeState = Literal["CLOSED", "INQUIRY", "LOST", "OPEN", "WON"]
 Entitlement = TypedDict(
     "Entitlement",
     {
+        "caps": "Optional[List[EntitlementCapInput]]",
         "limit": "Optional[int]",
+        "overageCap": "Optional[int]",
         "overageEnabled": "bool",
         "resetPeriod": "ResetPeriod",
+    },
+    total=False,
+)
+EntitlementCapInput = TypedDict(
+    "EntitlementCapInput",
+    {
+        "limit": "int",
+        "perEntity": "Optional[str]",
+        "period": "ResetPeriod",
     },
     total=False,
 )

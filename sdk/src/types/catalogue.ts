@@ -145,6 +145,20 @@ export interface Entitlement {
   resetPeriod?: ResetPeriod | undefined
   /** Whether usage above the limit is allowed. @default false */
   overageEnabled?: boolean | undefined
+  /** Most units above the limit, with `overageEnabled`. @default unlimited */
+  overageCap?: number | null | undefined
+  /** Caps of every subscriber, at most 10: one for each period and type of entity. */
+  caps?: EntitlementCap[] | null | undefined
+}
+
+/** Cap of every subscriber, in windows of the UTC calendar. */
+export interface EntitlementCap {
+  /** Length of a window. */
+  period: ResetPeriod
+  /** Units per window, at least 0. */
+  limit: number
+  /** Type of entity, such as `agent`: the cap holds for each `agent:…` by itself. @default all usage of the subscriber */
+  perEntity?: string | null | undefined
 }
 
 /** Input of `createPackage`. */

@@ -1,4 +1,4 @@
-import type { Allowance } from './allowance.ts'
+import { type Allowance, beyondText, overageOf } from './allowance.ts'
 import { badUserInput } from './errors.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
@@ -21,6 +21,8 @@ export interface Consumption {
   budget: number | null
   used: number
   overageEnabled: boolean
+  /** units beyond the budget that overage allows; absent: any number, or none */
+  overageCap?: number
   /** what reservations hold; absent: nothing */
   reserved?: number
   /** units left in all sources, overage aside; null: unlimited; absent: those of the budget */
@@ -84,8 +86,8 @@ export function decideAccess(entitlement: UserEntitlement, used: number, delta: 
       consumption,
     }
   }
-  const over = `${used} of ${budget} used${byOverride ? ' (override)' : ''}`
-  if (allowance.overageEnabled) {
+  const over = `${used} of ${budget} used${beyondText(allowance)}${byOverride ? ' (override)' : ''}`
+  if (allowance.overageEnabled && fitsOverage(allowance, used, delta)) {
     const reason = `${over}, ${delta} requested; overage is enabled.`
     return { access: true, reason, reasonCode: 'OVERAGE', consumption }
   }
@@ -93,10 +95,18 @@ export function decideAccess(entitlement: UserEntitlement, used: number, delta: 
   return { access: false, reason, reasonCode: 'LIMIT_EXCEEDED', consumption }
 }
 
-export function fits(allowance: Allowance, used: number, delta: number): boolean {
+function fits(allowance: Allowance, used: number, delta: number): boolean {
   return allowance.budget === null || used + delta <= allowance.budget
 }
 
+/** Whether it fits with overage. */
+export function fitsOverage(allowance: Allowance, used: number, delta: number): boolean {
+  return allowance.budget === null || used + delta <= allowance.budget + overageOf(allowance)
+}
+
 export function consumptionOf(allowance: Allowance, used: number): Consumption {
-  return { budget: allowance.budget, used, overageEnabled: allowance.overageEnabled }
+  const { budget, overageEnabled, overageCap } = allowance
+  return overageCap === undefined
+    ? { budget, used, overageEnabled }
+    : { budget, used, overageEnabled, overageCap }
 }

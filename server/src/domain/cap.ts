@@ -1,7 +1,7 @@
 import { badUserInput, quote } from './errors.ts'
 import { isIdentifier } from './identifier.ts'
-import { MAX_COUNT, MAX_ENTITIES } from './limits.ts'
-import type { ResetPeriod } from './period.ts'
+import { MAX_COUNT, MAX_ENTITIES, MAX_PLAN_CAPS } from './limits.ts'
+import { RESET_PERIODS, type ResetPeriod } from './period.ts'
 
 /**
  * A cap refuses usage of a feature and pays for none of it.
@@ -18,10 +18,23 @@ export interface Cap {
   period: ResetPeriod
 }
 
+/** Of each subscriber of a plan, or of each of their entities of one type. */
+export type PlanCap = {
+  period: ResetPeriod
+  limit: number
+  /** a type such as `agent`; null: all usage of the subscriber */
+  perEntity: string | null
+}
+
 /** With the usage of the window that started then. */
 export interface CountedCap extends Cap {
   windowStart: number
   used: number
+}
+
+/** What is stored: a cap of the user, or with the limit null only the count of a plan's. */
+export interface CapCount extends Omit<CountedCap, 'limit'> {
+  limit: number | null
 }
 
 /** In the current window, with the units that live reservations hold. */
@@ -31,9 +44,85 @@ export interface HeldCap extends CountedCap {
 
 export function checkCap({ entity, limit }: Cap): void {
   if (entity !== null) checkEntity('entity', entity)
-  if (!Number.isInteger(limit) || limit < 0 || limit > MAX_COUNT)
-    throw badUserInput(`limit must be an integer from 0 to ${MAX_COUNT}`, 'limit')
+  checkLimit('limit', limit)
 }
+
+function checkLimit(field: string, limit: number): void {
+  if (!Number.isInteger(limit) || limit < 0 || limit > MAX_COUNT)
+    throw badUserInput(
+      `${field === 'limit' ? '' : 'The limit of each of '}${field} must be an integer from 0 to ${MAX_COUNT}`,
+      field,
+    )
+}
+
+/** The caps of an entitlement, in one order. */
+export function checkedPlanCaps(caps: readonly PlanCap[]): PlanCap[] {
+  const refuse = (why: string) => badUserInput(why, 'caps')
+  if (caps.length > MAX_PLAN_CAPS) throw refuse(`caps must contain at most ${MAX_PLAN_CAPS} caps`)
+  const seen = new Set<string>()
+  for (const { period, limit, perEntity } of caps) {
+    if (!RESET_PERIODS.includes(period))
+      throw refuse(`The period of each of caps must be one of ${RESET_PERIODS.join(', ')}`)
+    checkLimit('caps', limit)
+    if (perEntity !== null && (!isIdentifier(perEntity) || perEntity.includes(':')))
+      throw refuse(`perEntity must be a type of entity, for example "agent": ${quote(perEntity)}`)
+    const name = `${period} ${perEntity}`
+    if (seen.has(name)) throw refuse(`There are two caps with the period ${period} and the same entities`)
+    seen.add(name)
+  }
+  return [...caps].sort(
+    (a, b) =>
+      compareText(a.perEntity ?? '', b.perEntity ?? '') ||
+      RESET_PERIODS.indexOf(a.period) - RESET_PERIODS.indexOf(b.period),
+  )
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const sameKind = (a: PlanCap, b: PlanCap): boolean => a.period === b.period && a.perEntity === b.perEntity
+
+/** Of caps of the same period and entities, the one with the highest limit. */
+export function highestCaps(some: readonly PlanCap[], others: readonly PlanCap[]): PlanCap[] {
+  const limitIn = (caps: readonly PlanCap[], cap: PlanCap) =>
+    caps.find((one) => sameKind(one, cap))?.limit ?? 0
+  return [...some, ...others.filter((cap) => !some.some((one) => sameKind(one, cap)))].map((cap) => ({
+    ...cap,
+    limit: Math.max(limitIn(some, cap), limitIn(others, cap)),
+  }))
+}
+
+/**
+ * The caps in force for calls that name some of these entities: those of the user, and those of the plan. One of the user
+ * replaces that of the plan with the same period and entity, and both share the count.
+ */
+export function capsInForce(
+  counts: readonly CapCount[],
+  plan: readonly PlanCap[],
+  entities: readonly string[],
+): CountedCap[] {
+  const all = counts.flatMap((count) => (isOwn(count) ? [count] : []))
+  for (const { period, limit, perEntity } of plan) {
+    const named = perEntity === null ? [null] : entities.filter((entity) => typeOf(entity) === perEntity)
+    for (const entity of named) {
+      const count = counts.find((one) => one.entity === entity && one.period === period)
+      if (count && isOwn(count)) continue
+      const { windowStart = 0, used = 0 } = count ?? {}
+      all.push({ entity, limit, period, windowStart, used })
+    }
+  }
+  return all
+}
+
+/** The plan's cap that one of the user replaces; null: none. */
+export const replacedBy = (
+  plan: readonly PlanCap[],
+  { entity, period }: Pick<Cap, 'entity' | 'period'>,
+): PlanCap | null =>
+  plan.find((cap) => cap.period === period && cap.perEntity === (entity && typeOf(entity))) ?? null
+
+const isOwn = (count: CapCount): count is CountedCap => count.limit !== null
+
+const typeOf = (entity: string): string => entity.slice(0, entity.indexOf(':'))
 
 /** The entities of a call, each once. */
 export function checkedEntities(entities: readonly string[]): string[] {

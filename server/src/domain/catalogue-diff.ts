@@ -1,6 +1,6 @@
 import type { Catalogue, CataloguedFeature } from './catalogue.ts'
 import type { JsonObject } from './metadata.ts'
-import type { Package, PackageEdit } from './package.ts'
+import { entitlementOf, type Package, type PackageEdit } from './package.ts'
 
 export const CATALOGUE_CHANGES = ['ADD', 'CHANGE', 'SAME', 'CONFLICT'] as const
 
@@ -82,11 +82,5 @@ const toPublish = (p: Package): PackageEdit => p.draft ?? p
 
 function shownPackage(p: Package): JsonObject {
   const { name, features } = toPublish(p)
-  const grants = features.map(({ featureId, limit, resetPeriod, overageEnabled }) => ({
-    featureId,
-    limit,
-    resetPeriod,
-    overageEnabled,
-  }))
-  return { name, isAddon: p.isAddon, features: grants }
+  return { name, isAddon: p.isAddon, features: features.map(entitlementOf) }
 }

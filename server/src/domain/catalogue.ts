@@ -4,6 +4,7 @@ import { MAX_FEATURES, MAX_PACKAGE_HISTORY, MAX_PACKAGES } from './limits.ts'
 import {
   countedPeriods,
   type Entitlement,
+  entitlementOf,
   type Package,
   type PackageEdit,
   type PackageFeature,
@@ -122,7 +123,7 @@ export function buildCatalogue(
       // A package contains the plain feature. Otherwise it would contain itself.
       const { packages, resetPeriods, overridePeriods, spends, archived, pool, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
-      return { ...entitlement, feature: plain }
+      return { ...entitlementOf(entitlement), feature: plain }
     }
     for (const entitlement of content.features) {
       made.features.push(granted(entitlement))

@@ -54,6 +54,8 @@ export const RESERVATION_KEPT_DAYS = 30
 export const MAX_REFILLED_CREDITS = 20
 /** Per user, of all features. Every record of a feature reads those of the feature. */
 export const MAX_CAPS = 100
+/** Of an entitlement. A decision reads a count for each, and for each entity that a call names. */
+export const MAX_PLAN_CAPS = 10
 /** Of a call. Each may have caps, and every reservation stores them. */
 export const MAX_ENTITIES = 4
 /** Features that draw on one pool. */
@@ -89,7 +91,7 @@ export const MAX_ROOT_FIELDS = 50
  */
 export const MAX_COST = 200_000
 /** For members, whose schema is larger. Any of its lists with all fields costs less. */
-export const MAX_MEMBER_COST = 300_000
+export const MAX_MEMBER_COST = 500_000
 /** All packages and all subscriptions with their packages cost 28,000, which the page of an end user may request. */
 export const MAX_CLIENT_COST = 40_000
 /** Introspection only; the full query that tools send costs 124,000. */

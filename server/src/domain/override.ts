@@ -122,12 +122,16 @@ export function overridden(
   allowance: Allowance | null,
   { mode, limit, overageEnabled, resetPeriod }: Override,
 ): Allowance {
-  const granted = allowance ?? { budget: 0, overageEnabled: false, resetPeriod }
-  return {
+  const granted: Allowance = allowance ?? { budget: 0, overageEnabled: false, resetPeriod }
+  const changed: Allowance = {
     budget: budgetOf(mode, limit ?? 0, granted.budget),
     overageEnabled: overageEnabled ?? granted.overageEnabled,
     resetPeriod: granted.resetPeriod,
   }
+  // An override that allows overage itself sets no bound to it.
+  if (overageEnabled === null && granted.overageCap !== undefined) changed.overageCap = granted.overageCap
+  if (granted.caps) changed.caps = granted.caps
+  return changed
 }
 
 function budgetOf(mode: OverrideMode, limit: number, granted: number | null): number | null {

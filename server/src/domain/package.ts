@@ -1,3 +1,4 @@
+import { checkedPlanCaps, type PlanCap } from './cap.ts'
 import { badUserInput, featureNotFound, quote } from './errors.ts'
 import type { Feature, FeatureType } from './feature.ts'
 import { checkIdentifier, checkText } from './identifier.ts'
@@ -10,11 +11,28 @@ export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
 export type PackageStatus = (typeof PACKAGE_STATUSES)[number]
 
 /** What a package grants of one feature. `limit` null: unlimited, or a binary feature. */
-export interface Entitlement {
+export type Entitlement = {
   featureId: string
   limit: number | null
   resetPeriod: ResetPeriod
   overageEnabled: boolean
+  /** units beyond the limit that overage allows; absent: any number */
+  overageCap?: number
+  /** absent: none */
+  caps?: PlanCap[]
+}
+
+/** An entitlement alone, with its properties always in the same order: for storage, and for comparing. */
+export function entitlementOf(grant: Entitlement): Entitlement {
+  const { featureId, limit, resetPeriod, overageEnabled, overageCap, caps } = grant
+  return {
+    ...{ featureId, limit, resetPeriod, overageEnabled },
+    ...(typeof overageCap === 'number' && { overageCap }),
+    ...(caps &&
+      caps.length > 0 && {
+        caps: caps.map(({ period, limit, perEntity }) => ({ period, limit, perEntity })),
+      }),
+  }
 }
 
 export interface PackageFeature extends Entitlement {
@@ -51,7 +69,11 @@ export interface EntitlementInput {
   limit?: number | null | undefined
   resetPeriod?: ResetPeriod | null | undefined
   overageEnabled?: boolean | null | undefined
+  overageCap?: number | null | undefined
+  caps?: readonly PlanCapInput[] | null | undefined
 }
+
+type PlanCapInput = Omit<PlanCap, 'perEntity'> & { perEntity?: string | null | undefined }
 
 export function checkNewPackage(id: string, name: string, metadata: JsonObject): void {
   checkIdentifier('id', id)
@@ -107,12 +129,34 @@ export function entitlementFor(
   if (resetPeriod && !RESET_PERIODS.includes(resetPeriod)) {
     throw badUserInput(`resetPeriod must be one of ${RESET_PERIODS.join(', ')}`, 'resetPeriod')
   }
-  return {
+  return entitlementOf({
     featureId,
     limit: limit ?? null,
     resetPeriod: resetPeriod ?? 'MONTH',
     overageEnabled: overageEnabled ?? false,
-  }
+    ...overageCapFrom(input, feature.type),
+    ...capsFrom(input, feature.type),
+  })
+}
+
+function overageCapFrom(
+  { limit, overageEnabled, overageCap }: EntitlementInput,
+  type: FeatureType,
+): Pick<Entitlement, 'overageCap'> {
+  if (overageCap === null || overageCap === undefined) return {}
+  const refuse = (why: string) => badUserInput(why, 'overageCap')
+  if (type === 'BINARY') throw refuse('A BINARY feature does not accept overageCap')
+  if (!Number.isInteger(overageCap) || overageCap < 0 || overageCap > MAX_COUNT)
+    throw refuse(`overageCap must be an integer from 0 to ${MAX_COUNT}`)
+  if (!overageEnabled) throw refuse('overageCap requires overageEnabled')
+  if ((limit ?? null) === null) throw refuse('overageCap requires a limit')
+  return { overageCap }
+}
+
+function capsFrom({ caps }: EntitlementInput, type: FeatureType): Pick<Entitlement, 'caps'> {
+  if (!caps || caps.length === 0) return {}
+  if (type === 'BINARY') throw badUserInput('A BINARY feature does not accept caps', 'caps')
+  return { caps: checkedPlanCaps(caps.map((cap) => ({ ...cap, perEntity: cap.perEntity ?? null }))) }
 }
 
 export function countedPeriods({ features }: Pick<Package, 'features'>): ResetPeriod[] {

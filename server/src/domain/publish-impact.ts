@@ -1,6 +1,6 @@
 import { type Access, decideAccess } from './access.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Entitlement } from './package.ts'
+import { type Entitlement, entitlementOf } from './package.ts'
 import type { ResetPeriod } from './period.ts'
 import { type Holder, type UserEntitlement, userEntitlement } from './user-entitlement.ts'
 
@@ -27,7 +27,7 @@ export function touchedFeatures(
 
 function sameGrant(a: Entitlement | null, b: Entitlement | null): boolean {
   if (a === null || b === null) return a === b
-  return a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled
+  return JSON.stringify(entitlementOf(a)) === JSON.stringify(entitlementOf(b))
 }
 
 /** A subscriber's entitlement to a feature, under the current catalogue and under the edited one. */

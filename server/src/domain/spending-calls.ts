@@ -1,4 +1,5 @@
-import type { Access, Consumption } from './access.ts'
+import { type Access, type Consumption, consumptionOf } from './access.ts'
+import { beyondText } from './allowance.ts'
 import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
 import { quote } from './errors.ts'
 import { MAX_COUNT } from './limits.ts'
@@ -96,7 +97,7 @@ export function decideSpending(
   const known = `${figures(purse, now, entities)}${byOverride}`
   if (delta <= left)
     return { ...answer, access: true, reason: `Within budget: ${known}.`, reasonCode: 'WITHIN_BUDGET' }
-  const reason = `${known}, ${delta} requested; overage is enabled.`
+  const reason = `${known}${beyondText(purse.allowance)}, ${delta} requested; overage is enabled.`
   return { ...answer, access: true, reason, reasonCode: 'OVERAGE' }
 }
 
@@ -108,8 +109,7 @@ export function shortage(
   entities: readonly string[],
 ): { by: string; figures: string } {
   const cap = tightestCap(purse.caps, entities)
-  const left = purse.allowance.overageEnabled ? null : roomOf({ ...purse, caps: [] }, now, entities)
-  if (cap && capLeft(cap) < amount && (left === null || amount <= left))
+  if (cap && capLeft(cap) < amount && amount <= roomOf({ ...purse, caps: [] }, now, entities))
     return { by: capName(cap), figures: capFigures(cap) }
   const ofPool = purse.pool?.open ? tightestCap(purse.pool.purse.caps, entities) : null
   if (ofPool && purse.pool && amount <= roomOf(withoutPoolCaps(purse, purse.pool), now, entities))
@@ -117,7 +117,7 @@ export function shortage(
       by: `POOL ${capName(ofPool)}`,
       figures: `${figures(purse, now, entities)}: ${capFigures(ofPool)}`,
     }
-  return { by: 'PLAN', figures: figures(purse, now, entities) }
+  return { by: 'PLAN', figures: `${figures(purse, now, entities)}${beyondText(purse.allowance)}` }
 }
 
 const withoutPoolCaps = (purse: Purse, pool: Pool): Purse => ({
@@ -128,10 +128,13 @@ const withoutPoolCaps = (purse: Purse, pool: Pool): Purse => ({
 
 /** Budget and `used` are the plan's. */
 export function consumptionFrom(purse: Purse, now: number, entities: readonly string[] = []): Consumption {
-  const { budget, overageEnabled } = purse.allowance
   const reserved =
     purse.planReserved + sum(purse.credits.map((credit) => credit.reserved)) + purse.drawnReserved
-  return { budget, used: purse.used, overageEnabled, reserved, remaining: remaining(purse, now, entities) }
+  return {
+    ...consumptionOf(purse.allowance, purse.used),
+    reserved,
+    remaining: remaining(purse, now, entities),
+  }
 }
 
 function figures(purse: Purse, now: number, entities: readonly string[] = []): string {

@@ -3,7 +3,8 @@
  * history itself: for every step it goes through all earlier ones, one unit at a time.
  */
 import { describe, expect, it } from 'vitest'
-import type { CountedCap } from './cap.ts'
+import type { Allowance } from './allowance.ts'
+import { type CapCount, type PlanCap, replacedBy } from './cap.ts'
 import type { CreditKind } from './credit.ts'
 import { unitsLeft } from './credit-sale.ts'
 import { entitiesOf, extend, reserve, settle, withMore } from './reservation.ts'
@@ -55,13 +56,21 @@ type Step = { at: number; on: FeatureId } & (
   | { do: 'revert'; of: string }
   /** percent of what was paid for a credit; 0: a dispute was won */
   | { do: 'refund'; id: string; percent: number }
-  | { do: 'plan'; budget: number | null; overage: boolean }
+  | ({ do: 'plan' } & Plan)
   /** null: removed */
   | { do: 'cap'; entity: string | null; period: CapPeriod; limit: number | null }
   /** null: F draws on nothing */
   | { do: 'cost'; cost: number | null }
 )
 type CapPeriod = 'HOUR' | 'DAY' | 'NEVER'
+interface Plan {
+  budget: number | null
+  overage: boolean
+  /** null: any number of units */
+  overageCap: number | null
+  caps: (PlanCap & { period: CapPeriod })[]
+}
+const NO_PLAN: Plan = { budget: 0, overage: false, overageCap: null, caps: [] }
 
 /** A reproducible sequence of numbers from 0 to 1. */
 function random(seed: number): () => number {
@@ -78,7 +87,18 @@ function historyOf(seed: number): Step[] {
   const next = random(seed)
   const upTo = (most: number) => Math.floor(next() * (most + 1))
   const one = <T>(all: readonly T[]): T => all[upTo(all.length - 1)] as T
-  const steps: Step[] = [{ at: 0, on: 'F', do: 'plan', budget: upTo(12), overage: next() < 0.15 }]
+  /** Most plans have no caps. */
+  const planOf = (budget: number | null): Plan => ({
+    budget,
+    overage: next() < 0.3,
+    overageCap: one([null, upTo(8), upTo(8)]),
+    caps: (['HOUR', 'DAY', 'NEVER'] as const).flatMap((period) =>
+      [null, 'team', 'agent'].flatMap((perEntity) =>
+        next() < 0.06 ? [{ period, limit: upTo(24), perEntity }] : [],
+      ),
+    ),
+  })
+  const steps: Step[] = [{ at: 0, on: 'F', do: 'plan', ...planOf(upTo(12)) }]
   // Half of the histories have no pool.
   const hasPool = next() < 0.5
   if (hasPool) {
@@ -86,8 +106,7 @@ function historyOf(seed: number): Step[] {
       at: 0,
       on: 'P',
       do: 'plan',
-      budget: one([null, upTo(30), upTo(30)]),
-      overage: next() < 0.15,
+      ...planOf(one([null, upTo(30), upTo(30)])),
     })
     steps.push({ at: 0, on: 'F', do: 'cost', cost: 1 + upTo(4) })
   }
@@ -144,7 +163,7 @@ function historyOf(seed: number): Step[] {
       const ifOver = one(['RECORD', 'CAP', 'REJECT'] as const)
       steps.push({ at, on, do: 'settle', id, amount: upTo(12), final: next() < 0.5, ifOver })
     } else if (roll < 0.95) steps.push({ at, on, do: 'release', id })
-    else steps.push({ at, on, do: 'plan', budget: one([null, 0, upTo(20)]), overage: next() < 0.2 })
+    else steps.push({ at, on, do: 'plan', ...planOf(one([null, 0, upTo(20)])) })
   }
   return steps.map(inMinutes)
 }
@@ -170,19 +189,19 @@ interface Outcome {
 
 /** What the store keeps about a feature. */
 interface Kept {
-  plan: { budget: number | null; overage: boolean }
+  plan: Plan
   counters: Record<number, number>
   credits: Map<string, HeldCredit>
   /** units of each credit */
   bought: Map<string, number>
   reservations: Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>
-  caps: Map<string, CountedCap>
+  caps: Map<string, CapCount>
   owed: Spending['owed']
   drawn: Spending['drawn']
 }
 
 const nothingKept = (): Kept => ({
-  plan: { budget: 0, overage: false },
+  plan: NO_PLAN,
   counters: {},
   credits: new Map(),
   bought: new Map(),
@@ -218,12 +237,12 @@ function byRule(steps: readonly Step[]): Outcome {
           : null
       return purseOf(
         {
-          allowance: { budget: plan.budget, overageEnabled: plan.overage, resetPeriod: 'DAY' },
+          allowance: allowanceOf(plan),
           period: periodOf(of),
         },
         counters[periodOf(of).start] ?? 0,
         {
-          ...{ owed, drawn, credits: [...credits.values()], caps: [...caps.values()] },
+          ...{ owed, drawn, credits: [...credits.values()], caps: [...caps.values()], entities: ENTITIES },
           held: heldParts(of, [...heldBy(of, without), ...own], others),
         },
         at,
@@ -234,7 +253,10 @@ function byRule(steps: readonly Step[]): Outcome {
     const keep = (of: FeatureId, after: Purse) => {
       const side = both[of]
       side.counters[periodOf(of).start] = after.used
-      for (const { reserved, ...cap } of after.caps) side.caps.set(`${cap.period} ${cap.entity}`, cap)
+      for (const { reserved, ...cap } of after.caps) {
+        const name = `${cap.period} ${cap.entity}`
+        side.caps.set(name, { ...cap, limit: side.caps.get(name)?.limit ?? null })
+      }
       for (const { reserved, ...credit } of after.credits)
         side.credits.set(credit.id, { ...credit, reserved: 0 })
       const period = currentPeriod(after)
@@ -247,8 +269,12 @@ function byRule(steps: readonly Step[]): Outcome {
     else if (step.do === 'cap') {
       const { entity, period, limit } = step
       const name = `${period} ${entity}`
-      if (limit === null) kept.caps.delete(name)
-      else
+      const found = kept.caps.get(name)
+      if (limit === null && found?.limit != null) {
+        kept.caps.delete(name)
+        // A cap of the plan takes over the count.
+        if (replacedBy(kept.plan.caps, { entity, period })) kept.caps.set(name, { ...found, limit })
+      } else if (limit !== null)
         kept.caps.set(name, {
           ...(kept.caps.get(name) ?? { windowStart: 0, used: 0 }),
           entity,
@@ -362,7 +388,11 @@ function byRule(steps: readonly Step[]): Outcome {
         )
       const { reserved } = consumptionFrom(after, at)
       answers.push([remaining(after, at), reserved, sourcesOf(after, at).map(({ id }) => id)])
-      answers.push(after.caps.map(({ period, entity, used, reserved }) => [period, entity, used, reserved]))
+      answers.push(
+        after.caps
+          .map(({ period, entity, used, reserved }) => [`${period} ${entity}`, used, reserved])
+          .sort(),
+      )
     }
   }
   const all = (['F', 'P'] as const).map((of) => ({ of, ...both[of] }))
@@ -378,6 +408,12 @@ function byRule(steps: readonly Step[]): Outcome {
     ),
   }
 }
+
+const allowanceOf = ({ budget, overage, overageCap, caps }: Plan): Allowance => ({
+  ...{ budget, overageEnabled: overage, resetPeriod: 'DAY' },
+  ...(overage && overageCap !== null && { overageCap }),
+  ...(caps.length > 0 && { caps }),
+})
 
 const METERED = {
   kind: 'metered',
@@ -418,6 +454,13 @@ interface Taking {
   entities: string[]
 }
 
+interface NaiveCap {
+  of: FeatureId
+  entity: string | null
+  period: CapPeriod
+  limit: number
+}
+
 /** Naively: a list of units, sorted and counted anew for each of them. */
 function byReplay(steps: readonly Step[]): Outcome {
   const answers: unknown[] = []
@@ -432,12 +475,12 @@ function byReplay(steps: readonly Step[]): Outcome {
   const reverted = new Set<string>()
   const reservations = new Map<string, { expiresAt: number; open: boolean; entities: string[] }>()
   /** each as if all of history were read again */
-  const caps: { of: FeatureId; entity: string | null; period: CapPeriod; limit: number; since: number }[] = []
-  const recorded: { of: FeatureId; at: number; units: number; entities: string[] }[] = []
-  const plans: Record<FeatureId, { budget: number | null; overage: boolean }> = {
-    F: { budget: 0, overage: false },
-    P: { budget: 0, overage: false },
-  }
+  const caps: NaiveCap[] = []
+  /** with the names of the caps in force then */
+  const recorded: { of: FeatureId; at: number; units: number; entities: string[]; counted: string[] }[] = []
+  /** where the count of a cap begins anew */
+  const since: Record<string, number> = {}
+  const plans: Record<FeatureId, Plan> = { F: NO_PLAN, P: NO_PLAN }
   let cost: number | null = null
   for (const [n, step] of steps.entries()) {
     const { at, on } = step
@@ -481,18 +524,30 @@ function byReplay(steps: readonly Step[]): Outcome {
       cap.entity === null || entities.includes(cap.entity)
     const windowOf = (period: CapPeriod, time: number) =>
       new Date(time).toISOString().slice(0, { HOUR: 13, DAY: 10, NEVER: 0 }[period])
-    const usedOf = (cap: (typeof caps)[number]) =>
+    const nameOf = ({ of, entity, period }: NaiveCap) => `${of} ${period} ${entity}`
+    /** The user's own, and those of the plan that none of them replaces. */
+    const capsNow = (of: FeatureId): NaiveCap[] => {
+      const own = caps.filter((cap) => cap.of === of)
+      const names = own.map(nameOf)
+      const ofPlan = plans[of].caps.flatMap(({ period, limit, perEntity }) => {
+        const named =
+          perEntity === null ? [null] : ENTITIES.filter((entity) => entity.startsWith(`${perEntity}:`))
+        return named.map((entity) => ({ of, entity, period, limit }))
+      })
+      return [...own, ...ofPlan.filter((cap) => !names.includes(nameOf(cap)))]
+    }
+    const usedOf = (cap: NaiveCap) =>
       recorded
-        .slice(cap.since)
+        .slice(since[nameOf(cap)] ?? 0)
         .filter(
           (one) =>
-            one.of === cap.of &&
+            one.counted.includes(nameOf(cap)) &&
             applies(cap, one.entities) &&
             windowOf(cap.period, one.at) === windowOf(cap.period, at),
         )
         .reduce((used, one) => Math.max(0, used + one.units), 0)
     /** F counts a unit of P as a part of one. */
-    const reservedOf = (cap: (typeof caps)[number]) =>
+    const reservedOf = (cap: NaiveCap) =>
       Math.round(
         units
           .filter(
@@ -507,15 +562,22 @@ function byReplay(steps: readonly Step[]): Outcome {
     const capRoom = (of: FeatureId, entities: string[]) =>
       Math.min(
         Number.POSITIVE_INFINITY,
-        ...caps
-          .filter((cap) => cap.of === of && applies(cap, entities))
+        ...capsNow(of)
+          .filter((cap) => applies(cap, entities))
           .map((cap) => Math.max(0, cap.limit - usedOf(cap) - reservedOf(cap))),
       )
     const record = (of: FeatureId, amount: number, entities: string[]) =>
-      recorded.push({ of, at, units: amount, entities })
+      recorded.push({ of, at, units: amount, entities, counted: capsNow(of).map(nameOf) })
     const leftInOwn = (of: FeatureId) => ordered(of).reduce((sum, id) => sum + leftIn(of, id), 0)
+    const overageLeft = (of: FeatureId): number => {
+      const { budget, overage, overageCap } = plans[of]
+      if (!overage || budget === null) return 0
+      return overageCap === null
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, overageCap - Math.max(0, planTaken(of) - budget))
+    }
     const poolRoom = (entities: string[]) => {
-      const own = plans.P.overage && !plans.F.overage ? Number.POSITIVE_INFINITY : leftInOwn('P')
+      const own = leftInOwn('P') + (plans.F.overage ? 0 : overageLeft('P'))
       return cost === null ? 0 : Math.floor(Math.min(own, capRoom('P', entities)) / cost)
     }
     /** Takes units one by one; false: some are missing. */
@@ -530,7 +592,7 @@ function byReplay(steps: readonly Step[]): Outcome {
       const before = [units.length, claims.length, drawn.length, recorded.length]
       const takeOne = (from: FeatureId, more: Pick<Unit, 'cost'>): boolean => {
         const source = ordered(from).find((id) => leftIn(from, id) > 0)
-        if (source === undefined && !plans[from].overage) return false
+        if (source === undefined && overageLeft(from) === 0) return false
         units.push({ of: from, source: source ?? null, period: nowOf(from), state, ...more })
         return true
       }
@@ -544,7 +606,7 @@ function byReplay(steps: readonly Step[]): Outcome {
           }
           if (state === 'used') drawn.push(nowOf('F'))
           if (state === 'used') record('P', cost, entities)
-        } else if (plans[of].overage) units.push({ of, source: null, period: nowOf(of), state })
+        } else if (overageLeft(of) > 0) units.push({ of, source: null, period: nowOf(of), state })
         else if (beyond) units.push({ of, source: null, period: nowOf(of), state: 'owed' })
         else {
           for (const [i, list] of [units, claims, drawn, recorded].entries()) list.length = before[i] ?? 0
@@ -572,9 +634,11 @@ function byReplay(steps: readonly Step[]): Outcome {
     const removeOne = (of: FeatureId, from: Unit[]) => {
       const gone = from.find(({ state }) => state === 'used') ?? from[0]
       units.splice(units.indexOf(gone as Unit), 1)
-      // What is owed never exceeds what is used beyond the budget.
+      // What is owed never exceeds what is used beyond the budget and a limited overage.
       const owed = usedNow(of).filter(({ state }) => state === 'owed')
-      for (const unit of owed.slice(beyondBudget(of))) unit.state = 'used'
+      const { overage, overageCap } = plans[of]
+      const most = Math.max(0, beyondBudget(of) - (overage ? (overageCap ?? 0) : 0))
+      for (const unit of owed.slice(most)) unit.state = 'used'
     }
     const returnOwn = (of: FeatureId, isBeyond: boolean): boolean => {
       const own = usedNow(of)
@@ -704,8 +768,8 @@ function byReplay(steps: readonly Step[]): Outcome {
       const taken = whole(false)
       for (const [key, count] of wanted) {
         const [of, source] = JSON.parse(key) as [FeatureId, string | null]
-        const unlimited = source === null && plans[of].overage
-        if (count < 0 && !unlimited && -count > leftIn(of, source)) return 'refused'
+        const left = leftIn(of, source) + (source === null ? overageLeft(of) : 0)
+        if (-count > left) return 'refused'
       }
       if (taken.own + taken.drawn > 0 && taken.own + taken.drawn > capRoom(on, entities)) return 'refused'
       if (taken.tokens > 0 && (cost === null || taken.tokens > capRoom('P', entities))) return 'refused'
@@ -751,7 +815,7 @@ function byReplay(steps: readonly Step[]): Outcome {
       return 'reverted'
     }
     const roomNow = (of: FeatureId, entities: string[]) => {
-      const own = plans[of].overage ? Number.POSITIVE_INFINITY : leftInOwn(of)
+      const own = leftInOwn(of) + overageLeft(of)
       return Math.min(capRoom(of, entities), own + (of === 'F' ? poolRoom(entities) : 0))
     }
     if (step.do === 'plan') plans[on] = step
@@ -760,9 +824,11 @@ function byReplay(steps: readonly Step[]): Outcome {
       const { entity, period, limit } = step
       const place = caps.findIndex((cap) => cap.of === on && cap.entity === entity && cap.period === period)
       const found = caps[place]
-      if (limit === null) place >= 0 && caps.splice(place, 1)
-      else if (found) found.limit = limit
-      else caps.push({ of: on, entity, period, limit, since: recorded.length })
+      if (limit === null && found) {
+        caps.splice(place, 1)
+        if (!capsNow(on).some((cap) => nameOf(cap) === nameOf(found))) since[nameOf(found)] = recorded.length
+      } else if (limit !== null && found) found.limit = limit
+      else if (limit !== null) caps.push({ of: on, entity, period, limit })
     } else if (step.do === 'add') {
       const credit = { ...step.credit, of: on, bought: step.credit.amount, voidedAt: null }
       credits.push(credit)
@@ -875,9 +941,9 @@ function byReplay(steps: readonly Step[]): Outcome {
       )
       answers.push([Number.isFinite(left) ? left : null, Math.round(reserved), sources])
       answers.push(
-        caps
-          .filter((cap) => cap.of === of)
-          .map((cap) => [cap.period, cap.entity, usedOf(cap), reservedOf(cap)]),
+        capsNow(of)
+          .map((cap) => [`${cap.period} ${cap.entity}`, usedOf(cap), reservedOf(cap)])
+          .sort(),
       )
     }
   }

@@ -1,5 +1,14 @@
-import type { Allowance } from './allowance.ts'
-import { type CountedCap, capApplies, capAt, capLeft, countInCaps, type HeldCap, tightestCap } from './cap.ts'
+import { type Allowance, overageOf } from './allowance.ts'
+import {
+  type CapCount,
+  capApplies,
+  capAt,
+  capLeft,
+  capsInForce,
+  countInCaps,
+  type HeldCap,
+  tightestCap,
+} from './cap.ts'
 import { type Credit, creditState, DEFAULT_PRIORITY } from './credit.ts'
 import { MAX_COUNT, MAX_DRAWN_PARTS } from './limits.ts'
 import { FOREVER, type Period, type ResetPeriod } from './period.ts'
@@ -30,8 +39,8 @@ import type { UserEntitlement } from './user-entitlement.ts'
  *
  * Invariants (spending.test.ts):
  * - a decision is made as a whole or not at all, and its parts add up to its amount;
- * - used and reserved units of a credit never exceed its amount; without overage, ADD and reservations never take used
- *   and reserved units of the plan past its budget;
+ * - used and reserved units of a credit never exceed its amount; ADD and reservations never take used and reserved units
+ *   of the plan past its budget and the overage that it allows;
  * - what a check grants, a record takes from the same sources, in the same order;
  * - the order does not depend on the order of arrival: lower priority first, then earlier expiry, then PROMOTIONAL,
  *   PLAN, PAID, then earlier start, then earlier creation;
@@ -102,7 +111,9 @@ export interface Spending {
   credits: readonly Omit<HeldCredit, 'reserved'>[]
   /** of live reservations of the feature, and of its sources by those of other features */
   held: readonly HeldPart[]
-  caps: readonly CountedCap[]
+  caps: readonly CapCount[]
+  /** those whose counts of the plan's caps were read; absent: none */
+  entities?: readonly string[]
 }
 
 export const NO_SPENDING: Spending = { owed: null, drawn: null, credits: [], held: [], caps: [] }
@@ -143,7 +154,7 @@ export function spendable(
 export function purseOf(
   { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
   used: number,
-  { owed, drawn, credits, held, caps }: Spending,
+  { owed, drawn, credits, held, caps, entities = [] }: Spending,
   now: number,
   pool: Pool | null = null,
 ): Purse {
@@ -161,7 +172,7 @@ export function purseOf(
     credits: credits.map((credit) => ({ ...credit, reserved: reserved.get(credit.id) ?? 0 })),
     planReserved: reserved.get(null) ?? 0,
     drawnReserved: heldOf(held.filter((part) => part.pool)),
-    caps: caps.map((cap) =>
+    caps: capsInForce(caps, allowance.caps ?? [], entities).map((cap) =>
       capAt(cap, heldOf(held.filter(({ entities = [] }) => capApplies(cap, entities))), now),
     ),
     pool,
@@ -215,9 +226,10 @@ export const remaining = (purse: Purse, now: number, entities: readonly string[]
 
 /** Units that can be used now; Infinity: any number. */
 export const roomOf = (purse: Purse, now: number, entities: readonly string[] = []): number =>
-  purse.allowance.overageEnabled
-    ? leftInCaps(purse, entities)
-    : Math.min(leftInOwn(purse, now) + roomInPool(purse, now, entities), leftInCaps(purse, entities))
+  Math.min(
+    leftInOwn(purse, now) + roomInPool(purse, now, entities) + overageLeft(purse),
+    leftInCaps(purse, entities),
+  )
 
 /** Units that a pool can pay for now. Its overage is used only if the feature itself has none. */
 function roomInPool({ pool, allowance }: Purse, now: number, entities: readonly string[]): number {
@@ -265,10 +277,9 @@ export function take(
   if (!drawn) return null
   parts.push(...drawn)
   missing -= unitsOf(drawn)
-  const { overageEnabled } = purse.allowance
-  if (missing > 0 && !overageEnabled && beyond === 'REFUSE') return null
+  const owed = Math.max(0, missing - overageLeft(purse))
+  if (owed > 0 && beyond === 'REFUSE') return null
   if (missing > 0) addPart(parts, { credit: null, amount: missing })
-  const owed = overageEnabled ? 0 : missing
   const after = spent({ ...purse, owed: purse.owed + owed }, parts, entities)
   return after.used > MAX_COUNT ? null : { purse: after, parts }
 }
@@ -304,10 +315,10 @@ export function giveBack(purse: Purse, amount: number, entities: readonly string
   return { purse: { ...own, pool: { ...pool, purse: withinDebt(pool.purse) } }, parts }
 }
 
-/** What is owed never exceeds what is used beyond the budget. */
+/** What is owed never exceeds what is used beyond the budget and a limited overage. */
 export const withinDebt = (purse: Purse): Purse => ({
   ...purse,
-  owed: Math.min(purse.owed, beyondBudget(purse)),
+  owed: Math.min(purse.owed, Math.max(0, beyondBudget(purse) - (purse.allowance.overageCap ?? 0))),
 })
 
 const beyondBudget = ({ allowance: { budget }, used }: Purse): number =>
@@ -413,6 +424,13 @@ const takenInPeriod = (purse: Purse, { period, periodUsed, voidedAt }: HeldCredi
 
 const planLeft = ({ allowance: { budget }, used, planReserved }: Purse): number =>
   budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - used - planReserved)
+
+/** Units beyond the budget that the plan still allows; Infinity: any number. */
+function overageLeft({ allowance, used, planReserved }: Purse): number {
+  const { budget } = allowance
+  if (budget === null) return 0
+  return Math.max(0, overageOf(allowance) - Math.max(0, used + planReserved - budget))
+}
 
 export const creditLeft = ({ amount, used, reserved }: HeldCredit): number =>
   Math.max(0, amount - used - reserved)

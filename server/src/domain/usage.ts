@@ -1,4 +1,5 @@
-import { type Consumption, consumptionOf, deniedReason, fits } from './access.ts'
+import { type Consumption, consumptionOf, deniedReason, fitsOverage } from './access.ts'
+import { beyondText } from './allowance.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_COUNT } from './limits.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
@@ -33,8 +34,8 @@ export function checkUsageCall(call: UsageCall): void {
 /**
  * The effect of one call on a counter at `used`.
  *
- * Invariants (usage.test.ts): a refused call changes nothing; the counter stays within 0 and 2^53-1; without
- * overage an ADD never takes it past the budget; the adjustments of all recorded calls add up to the counter.
+ * Invariants (usage.test.ts): a refused call changes nothing; the counter stays within 0 and 2^53-1; an ADD
+ * never takes it past the budget and the overage that the plan allows; the adjustments of all recorded calls add up to the counter.
  */
 export function applyUsage(
   entitlement: UserEntitlement,
@@ -67,8 +68,8 @@ export function applyUsage(
         : `Cannot revert ${-delta}: only ${used} used in this period.`
     }
     if (after > MAX_COUNT) return `Usage cannot exceed ${MAX_COUNT}.`
-    if (action === 'ADD' && delta >= 0 && !allowance.overageEnabled && !fits(allowance, used, delta)) {
-      return `Limit reached: ${used} of ${allowance.budget} used; ${delta} more requested.`
+    if (action === 'ADD' && delta >= 0 && !fitsOverage(allowance, used, delta)) {
+      return `Limit reached: ${used} of ${allowance.budget} used${beyondText(allowance)}; ${delta} more requested.`
     }
     return null
   }

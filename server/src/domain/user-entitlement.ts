@@ -101,10 +101,20 @@ export function validUntil(
 /** Later than any time that is stored. */
 const NEVER = Date.UTC(9999, 11, 31)
 
-/** The grant of a subscription with several units. */
+/** The grant of a subscription with several units. Caps of each entity are not multiplied: more seats make no agent busier. */
 export function times(grant: PackageFeature, quantity: number): PackageFeature {
-  if (quantity === 1 || grant.limit === null) return grant
-  return { ...grant, limit: Math.min(grant.limit * quantity, MAX_COUNT) }
+  if (quantity === 1) return grant
+  const multiplied = (units: number) => Math.min(units * quantity, MAX_COUNT)
+  const { limit, overageCap, caps } = grant
+  if (limit === null && !caps) return grant
+  return {
+    ...grant,
+    limit: limit === null ? null : multiplied(limit),
+    ...(typeof overageCap === 'number' && { overageCap: multiplied(overageCap) }),
+    ...(caps && {
+      caps: caps.map((cap) => (cap.perEntity === null ? { ...cap, limit: multiplied(cap.limit) } : cap)),
+    }),
+  }
 }
 
 export function basePlanFirst(a: LiveSubscription, b: LiveSubscription): number {

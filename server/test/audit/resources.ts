@@ -53,7 +53,7 @@ const OBJECTS: [letter: string, type: string, fields: string][] = [
   ['R', 'GeneratedUserToken', 'token: String'],
 ]
 
-/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key, the entities, the thresholds and the costs are additions to the spec. */
+/** Inputs have these fields and no others: one that is not there cannot be changed. The idempotency key, the entities, the thresholds, the costs, the caps and the overage cap are additions to the spec. */
 const INPUTS: [type: string, fields: string][] = [
   ['CreateUserInput', 'id: String, billingId: String, name: String, email: String, metadata: JSON'],
   ['UpdateUserInput', 'id: String, name: String, metadata: JSON'],
@@ -63,7 +63,10 @@ const INPUTS: [type: string, fields: string][] = [
   ],
   ['UpdateFeatureInput', `name: String, ${LABELS}, thresholds: List, costs: List`],
   ['CreatePackageInput', 'id: String, name: String, isAddon: Boolean, metadata: JSON, features: List'],
-  ['Entitlement', 'limit: Whole, resetPeriod: ResetPeriod, overageEnabled: Boolean'],
+  [
+    'Entitlement',
+    'limit: Whole, resetPeriod: ResetPeriod, overageEnabled: Boolean, overageCap: Whole, caps: List',
+  ],
   ['UpdatePackageInput', 'metadata: JSON'],
   [
     'CreateUsageEventInput',

@@ -7,6 +7,7 @@ import {
   MAX_CREDITS,
   MAX_DRAWN_PARTS,
   MAX_ENTITIES,
+  MAX_PLAN_CAPS,
   MAX_POOL_COST,
   MAX_REFILLED_CREDITS,
   MAX_RESERVATION_SECONDS,
@@ -210,6 +211,24 @@ export const creditBounds: Bound[] = [
     { within: MAX_CAPS, beyond: MAX_CAPS + 1 },
     capAmong,
     /A user can have at most 100 caps/,
+  ),
+  valueBound(
+    'MAX_PLAN_CAPS',
+    'caps of an entitlement',
+    { within: MAX_PLAN_CAPS, beyond: MAX_PLAN_CAPS + 1 },
+    async ({ admin, fresh }, count) => {
+      const [id, featureId] = [fresh(), fresh()]
+      await admin.data(CREATE_FEATURE, { input: { id: featureId, name: 'Units', type: 'CONSUMABLE' } })
+      const caps = Array.from({ length: count }, (_, i) => ({
+        period: 'DAY',
+        limit: 1,
+        perEntity: `type-${i}`,
+      }))
+      return admin.ask('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
+        input: { id, name: id, features: [{ id: featureId, entitlement: { caps } }] },
+      })
+    },
+    /caps must contain at most 10 caps/,
   ),
   valueBound(
     'MAX_ENTITIES',

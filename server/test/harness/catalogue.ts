@@ -23,6 +23,8 @@ export interface Grant {
   limit?: number
   resetPeriod?: string
   overageEnabled?: boolean
+  overageCap?: number
+  caps?: { period: string; limit: number; perEntity?: string | null }[]
 }
 
 /** Publishes a package that grants these consumable features; makes the features that are new. */

@@ -48,5 +48,6 @@ export const LONGER: Record<string, string> = {
   'server/test/ledger/ledger-partitions.test.ts': ONE_SETTING,
   'server/test/schema/plans.test.ts': 'every statement of the service, and what is expected of their plans',
   'server/test/schema/tenancy.test.ts': ROWS,
+  'server/test/credits/plan-caps.test.ts': ONE_SETTING,
   'server/test/catalogue/versions.test.ts': ONE_SETTING,
 }

@@ -83,6 +83,27 @@ describe('old records', () => {
     expect(await values('select operation from audit_entry')).toEqual(['o9'])
   })
 
+  it("deletes counts of the plans' caps long after their window, by the clock of their app", async () => {
+    await pool.query(`insert into app (id, name, test_clock) values ('behind', 'Behind', ${ago(9)})`)
+    await pool.query(`insert into feature (app_id, id, name, type, metadata)
+      values ('behind', 'f', 'F', 'CONSUMABLE', '{}')`)
+    const count = (app: string, name: string, period: string, days: number, limit = 'null') =>
+      pool.query(`insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
+        values ('${app}', 1, 'f', 'agent:${name}', '${period}', ${limit}, ${ago(days)})`)
+    await count('a', 'gone', 'HOUR', 2)
+    await count('a', 'gone', 'DAY', 3)
+    await count('a', 'kept', 'WEEK', 13)
+    await count('a', 'kept', 'NEVER', 9000)
+    await count('a', 'own', 'HOUR', 2, '5')
+    await count('behind', 'kept', 'DAY', 10)
+    await count('behind', 'gone', 'DAY', 12)
+    expect(await prune(pool, NOTHING, never, 2)).toEqual({ capCounts: 3 })
+    expect(await values(`select distinct entity from usage_cap order by entity`)).toEqual([
+      'agent:kept',
+      'agent:own',
+    ])
+  })
+
   it('deletes what applications and providers changed by a time of its own, in every app and in none', async () => {
     for (const [app, kind] of [
       ['a', 'API_KEY'],
@@ -275,6 +296,8 @@ describe('old records', () => {
       select 'a', 'request', i, '', '{}', now() - make_interval(secs => i) from generate_series(1, 5000) i`)
     await pool.query(`insert into event_outbox (app_id, at, kind, type)
       select 'p' || i % 50 + 1, now(), 'EVENT', 't' from generate_series(1, 5000) i`)
+    await pool.query(`insert into usage_cap (app_id, user_uid, feature_id, entity, period, window_start)
+      select 'a', 1, 'f', i, 'HOUR', now() from generate_series(1, 5000) i`)
     await pool.query(`insert into webhook_endpoint (app_id, id, url, secret)
       select 'p' || i, 'e', '', '' from generate_series(1, 50) i`)
     await pool.query(`insert into webhook_delivery (app_id, endpoint_id, event_id, event_type)
@@ -288,7 +311,7 @@ describe('old records', () => {
     await prune(pool, ALL, never)
     stop()
     // And a look into each table where rows of deleted apps may be.
-    expect(deletes).toHaveLength(10 + 18 + 3 * (TEST_CELLS - 1))
+    expect(deletes).toHaveLength(11 + 18 + 3 * (TEST_CELLS - 1))
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)

@@ -27,6 +27,9 @@ export const growthOf = (cell: number): string[] => [
   `insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
    select app_id, uid, 'f1', 'team:' || i, 'DAY', 9, now() from users, generate_series(1, 2) i
    where app_id = 'default' on conflict do nothing`,
+  `insert into usage_cap (app_id, user_uid, feature_id, entity, period, window_start)
+   select app_id, uid, 'f1', 'agent:' || i, 'HOUR', now() from users, generate_series(1, 5) i
+   where app_id = 'default' on conflict do nothing`,
 ]
 
 export const GROWTH = [

@@ -357,6 +357,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
   heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
   capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
+  unlimitCap: (db, app) => caps.unlimitCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteCap: (db, app) => caps.deleteCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteOldReservations: (db, app) =>
     reservations.deleteOldReservations(db, app, UID, 'calls', Date.UTC(2100, 0)),

@@ -13,6 +13,7 @@ import { type Explanation, explain } from '../../operations/usage/explain.ts'
 import { EXPLANATION_STEPS, type ExplainedSubscription } from '../../operations/usage/explanation-steps.ts'
 import type { Calls, Checklist } from '../../store/usage/activity.ts'
 import type { Builder } from '../types/builder.ts'
+import { ENTITIES } from '../types/cap-types.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { queryFields } from './fields.ts'
@@ -57,9 +58,10 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
         userId,
         featureId,
         delta: t.arg.int({ defaultValue: 1 }),
+        entities: t.arg.stringList({ description: ENTITIES }),
       },
-      resolve: (_, { appId, userId, featureId, delta }, context) =>
-        explain(appCall(context, appId), userId, featureId, delta ?? 1),
+      resolve: (_, { appId, userId, featureId, delta, entities }, context) =>
+        explain(appCall(context, appId), userId, featureId, delta ?? 1, entities ?? []),
     }),
   }))
 }

@@ -1,3 +1,4 @@
+import type { PlanCap } from '../../domain/cap.ts'
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { exponentOf } from '../../domain/currency.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
@@ -84,12 +85,29 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     }),
   })
 
+  const grantCap = builder.objectRef<PlanCap>('GrantCap').implement({
+    description: 'Cap of every subscriber, in windows of the UTC calendar.',
+    fields: (t) => ({
+      period: t.expose('period', { type: resetPeriod }),
+      limit: t.string({ resolve: (cap) => String(cap.limit) }),
+      perEntity: t.exposeString('perEntity', {
+        nullable: true,
+        description:
+          'Type of the entities that it holds for, each by itself; null: all usage of the subscriber.',
+      }),
+    }),
+  })
   const grant = builder.objectRef<PackageEdit['features'][number]>('Grant').implement({
     fields: (t) => ({
       id: t.exposeString('featureId'),
       limit: t.string({ nullable: true, resolve: (g) => (g.limit === null ? null : String(g.limit)) }),
       resetPeriod: t.expose('resetPeriod', { type: resetPeriod }),
       overageEnabled: t.exposeBoolean('overageEnabled'),
+      overageCap: t.string({
+        nullable: true,
+        resolve: (g) => (g.overageCap === undefined ? null : String(g.overageCap)),
+      }),
+      caps: t.field({ type: [grantCap], resolve: (g) => g.caps ?? [] }),
     }),
   })
   const packageDraft = builder.objectRef<PackageEdit>('PackageDraft').implement({

@@ -28,6 +28,8 @@ const ROOT = 10
 /** A top-level list is everything there is, or a batch of the maximum size. */
 const ROOT_ENTRIES = 100
 const ENTRIES = 10
+/** Lists that are shorter than most, by type and field. */
+const SHORT_LISTS = new Map([['Grant.caps', 2]])
 /** Typical lengths of introspection lists, for our schemas. Most fields have few arguments, most types are not enums. */
 const SCHEMA_ENTRIES = new Map([
   ['types', 100],
@@ -51,7 +53,11 @@ export function costOfField(parent: Parent, name: string, root: Parent, schema: 
   const named: GraphQLNamedType | undefined = schema.getType(getNamedType(field.type).name)
   const type = isComposite(named) ? named : null
   const isList = isListType(getNullableType(field.type))
-  const entries = introspects ? SCHEMA_ENTRIES.get(name) : atTop ? ROOT_ENTRIES : undefined
+  const entries = introspects
+    ? SCHEMA_ENTRIES.get(name)
+    : atTop
+      ? ROOT_ENTRIES
+      : SHORT_LISTS.get(`${parent?.name}.${name}`)
   return { own: atTop ? ROOT : 1, times: isList ? (entries ?? ENTRIES) : 1, introspects, type }
 }
 

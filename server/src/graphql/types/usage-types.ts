@@ -16,6 +16,11 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       }),
       used: t.exposeFloat('used'),
       overageEnabled: t.exposeBoolean('overageEnabled'),
+      overageCap: t.float({
+        nullable: true,
+        description: 'Most units of overage beyond the budget; null if there is no such limit.',
+        resolve: (c) => c.overageCap ?? null,
+      }),
       reserved: t.float({
         description: 'Units held by live reservations, in all sources.',
         resolve: ({ reserved }) => reserved ?? 0,

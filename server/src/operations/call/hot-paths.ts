@@ -36,6 +36,8 @@ export interface EntitlementQuestion {
   caller: WaitingCaller
   userId: string
   featureId: string
+  /** whose caps count the call; absent: none */
+  entities?: readonly string[] | undefined
   /** a pool that a reservation draws on, whatever the feature draws on now; absent: none does */
   drawnFrom?: string
 }
@@ -74,6 +76,8 @@ export interface PoolState {
   counter: CounterRef
   counted: boolean
   spending: Spending
+  /** whether the user has a row that guards it */
+  enrolled: boolean
 }
 
 export interface UsageEvent extends UsageCall {

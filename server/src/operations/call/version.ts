@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { TollgateError } from '../../domain/errors.ts'
-import type { Package } from '../../domain/package.ts'
+import { entitlementOf, type Package } from '../../domain/package.ts'
 
 // A version is a hash of the content: any change, by any path, gives another version.
 
@@ -11,7 +11,7 @@ export function featureVersion(feature: CataloguedFeature): string {
 }
 
 export function packageVersion({ name, status, metadata, features, draft }: Package): string {
-  const grants = features.map((f) => [f.featureId, f.limit, f.resetPeriod, f.overageEnabled])
+  const grants = features.map((f) => Object.values(entitlementOf(f)))
   return hashOf([name, status, metadata, grants, draft])
 }
 

@@ -1,7 +1,7 @@
 import { type Catalogue, checkSize } from '../../domain/catalogue.ts'
 import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
 import { badUserInput } from '../../domain/errors.ts'
-import type { Package, PackageEdit } from '../../domain/package.ts'
+import { entitlementOf, type Package, type PackageEdit } from '../../domain/package.ts'
 import { checkCosts } from '../../domain/pool.ts'
 import { flagPools, insertFeatures, updateFeature } from '../../store/catalogue/features.ts'
 import {
@@ -73,12 +73,7 @@ async function copyPackages(
     const { name, features } = source.draft ?? source
     const edit = {
       name,
-      features: features.map(({ featureId, limit, resetPeriod, overageEnabled }) => ({
-        featureId,
-        limit,
-        resetPeriod,
-        overageEnabled,
-      })),
+      features: features.map(entitlementOf),
     }
     if (change === 'ADD') {
       made.push({ ...source, ...edit, updatedAt: now })

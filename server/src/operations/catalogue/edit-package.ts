@@ -11,6 +11,7 @@ import {
 } from '../../domain/package.ts'
 import type { Reach } from '../../domain/package-version.ts'
 import type { LoadedApp } from '../../store/catalogue/catalogue.ts'
+import { setSpends } from '../../store/catalogue/features.ts'
 import { addToHistory } from '../../store/catalogue/package-history.ts'
 import {
   applyPackageEdit,
@@ -59,6 +60,7 @@ export function publishPackage(call: Call, id: string, reach: Reach, note: strin
   if (note !== null) checkText('note', note)
   const author = authorOf(call)
   return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
+    await flagCapped(tx, call.appId, found.draft ?? found)
     if (found.status === 'DRAFT') await markPublished(tx, call.appId, id, now, { author, note })
     if (!found.draft) return
     if (reach !== 'ALL') checkRoomInHistory(catalogue, id)
@@ -76,6 +78,17 @@ export function publishPackage(call: Call, id: string, reach: Reach, note: strin
     })
     await applyPackageEdit(tx, call.appId, id, found.draft, now)
   })
+}
+
+/** Makes checks and records of features with caps read the counts of those. The app is locked. */
+async function flagCapped(tx: Tx, appId: string, { features }: Pick<PackageEdit, 'features'>): Promise<void> {
+  const capped = features.filter(({ caps }) => caps)
+  if (capped.length > 0)
+    await setSpends(
+      tx,
+      appId,
+      capped.map(({ featureId }) => featureId),
+    )
 }
 
 export function discardPackageDraft(call: Call, id: string): Promise<Package> {

@@ -4,6 +4,7 @@ import {
   capAt,
   checkCap,
   checkEntity,
+  replacedBy,
   windowEnd,
   windowStart,
 } from '../../domain/cap.ts'
@@ -11,7 +12,7 @@ import { badUserInput } from '../../domain/errors.ts'
 import { MAX_CAPS } from '../../domain/limits.ts'
 import { heldParts, NO_SPENDING, purseOf, WITHOUT_PLAN } from '../../domain/spending.ts'
 import type { HeldPart } from '../../domain/split.ts'
-import { capsOfUser, deleteCap, storeCap } from '../../store/credits/caps.ts'
+import { capsOfUser, deleteCap, storeCap, unlimitCap } from '../../store/credits/caps.ts'
 import { heldOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { requireFeature, requireUser } from '../call/require.ts'
@@ -69,7 +70,11 @@ export function removeCap(
   if (cap.entity !== null) checkEntity('entity', cap.entity)
   return mutateEnrolled(call, userId, featureId, async (spender) => {
     const { tx, user, now, spending } = spender
-    const row = await deleteCap(tx, call.appId, user.uid, featureId, cap)
+    // The plan's cap takes over the count, so that removing one's own refills nothing.
+    const { entitlement } = spender.state
+    const plan = entitlement.kind === 'metered' ? (entitlement.allowance.caps ?? []) : []
+    const remove = replacedBy(plan, cap) ? unlimitCap : deleteCap
+    const row = await remove(tx, call.appId, user.uid, featureId, cap)
     if (!row) return null
     await writeBurn(spender, null)
     return userCap(row, { userId, featureId }, spending.held, now)

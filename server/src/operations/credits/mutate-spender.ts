@@ -44,12 +44,13 @@ export function mutateSpender<T>(
   userId: string,
   featureId: string,
   effect: (spender: Spender) => Promise<T>,
+  entities: readonly string[] = [],
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
     await lockToEnrol(call, tx, featureId)
     return withLockedUser(tx, appId, userId, async (users, user) =>
-      effect(await enrolled(await openSpender(call, users, user, featureId, moment))),
+      effect(await enrolled(await openSpender(call, users, user, featureId, moment, { entities }))),
     )
   })
 }
@@ -100,8 +101,7 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
   find: (tx: Pick<UserTx, 'query' | 'places'>) => Promise<Row | null>,
   notFound: () => TollgateError,
   effect: (spender: Spender, row: Row) => Promise<T>,
-  /** the pool that it draws on; null: none */
-  drawnFrom: (row: Row) => string | null = () => null,
+  reachOf: (row: Row) => Reach = () => ({}),
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
@@ -110,14 +110,22 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
     if (!owner) throw notFound()
     return withLockedUser(tx, appId, owner.id, async (users, user) => {
       if (user.uid !== owner.uid) throw new TryAgain()
-      const pool = drawnFrom(found)
-      const spender = await enrolled(await openSpender(call, users, user, found.featureId, moment, pool))
+      const reach = reachOf(found)
+      const spender = await enrolled(await openSpender(call, users, user, found.featureId, moment, reach))
       const row = await find(users)
       if (!row) throw notFound()
-      if (drawnFrom(row) !== pool) throw new TryAgain()
+      if (reachOf(row).drawnFrom !== reach.drawnFrom) throw new TryAgain()
       return effect(spender, row)
     })
   })
+}
+
+/** What a decision needs beside the feature itself. */
+interface Reach {
+  /** the pool that it draws on; null: none, or that of the feature */
+  drawnFrom?: string | null
+  /** whose caps count it; absent: none */
+  entities?: readonly string[]
 }
 
 interface OpenSpender {
@@ -134,7 +142,7 @@ export async function openSpender(
   user: UserRow,
   featureId: string,
   moment: () => Promise<Moment>,
-  drawnFrom: string | null = null,
+  { drawnFrom = null, entities = [] }: Reach = {},
 ): Promise<OpenSpender> {
   const { appId, service } = call
   const { app } = await moment()
@@ -151,14 +159,23 @@ export async function openSpender(
   const pool = drawnFrom ?? feature.pool?.featureId
   const featureIds = pool === undefined ? [featureId] : [featureId, pool].sort()
   const locked = feature.spends ? await lockSpender(tx, appId, user.uid, featureIds) : null
-  const question = { caller: call, userId: user.id, featureId, ...(drawnFrom !== null && { drawnFrom }) }
+  const asked = { caller: call, userId: user.id, featureId, entities }
+  const question = { ...asked, ...(drawnFrom !== null && { drawnFrom }) }
   const [found] = await readEntitlements(service.usageStore, service.apps, tx, [question], {
     inTransaction: true,
   })
   if (!found || 'error' in found) throw found?.error ?? new Error('a question was not answered')
   const state = found.value
   const { now } = state
-  const spender = { call, tx, user, feature, now, state, spending: state.spending ?? NO_SPENDING }
+  const spender = {
+    call,
+    tx,
+    user,
+    feature,
+    now,
+    state,
+    spending: state.spending ?? { ...NO_SPENDING, entities },
+  }
   return { spender, version: locked, featureIds }
 }
 

@@ -1,7 +1,7 @@
 import { reservationNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
-import { poolOf, type ReservationState, reservationState } from '../../domain/reservation.ts'
+import { entitiesOf, poolOf, type ReservationState, reservationState } from '../../domain/reservation.ts'
 import { heldOf } from '../../domain/split.ts'
 import { findReservation, type ReservationRow, reservationsOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
@@ -43,7 +43,7 @@ export function mutateReservation(
     async (tx) => (isIdentifier(id) ? findReservation(tx, call.appId, id) : null),
     () => reservationNotFound(id),
     async (spender, row) => userReservation(await effect(spender, row), spender.user.id, spender.now),
-    ({ parts }) => poolOf(parts),
+    ({ parts }) => ({ drawnFrom: poolOf(parts), entities: entitiesOf(parts) }),
   )
 }
 

@@ -26,32 +26,38 @@ export function reserveUsage(
   const asked = { ...input, entities: checkedEntities(input.entities) }
   const id = asked.id ?? `rsv_${randomUUID()}`
   const atLeast = asked.atLeast ?? asked.amount
-  return mutateSpender(call, userId, asked.featureId, async (spender) => {
-    const { tx, user, now } = spender
-    const old = now - RESERVATION_KEPT_DAYS * 86_400_000
-    await deleteOldReservations(tx, call.appId, user.uid, asked.featureId, old)
-    const found = await findReservation(tx, call.appId, id)
-    if (found) return userReservation(sameAs(found, { ...asked, atLeast }, user.uid), userId, now)
-    const live = await countLiveReservations(tx, call.appId, user.uid, asked.featureId, now)
-    if (live >= MAX_RESERVATIONS)
-      throw rateLimited(`A user can have at most ${MAX_RESERVATIONS} live reservations of a feature.`, 1)
+  return mutateSpender(
+    call,
+    userId,
+    asked.featureId,
+    async (spender) => {
+      const { tx, user, now } = spender
+      const old = now - RESERVATION_KEPT_DAYS * 86_400_000
+      await deleteOldReservations(tx, call.appId, user.uid, asked.featureId, old)
+      const found = await findReservation(tx, call.appId, id)
+      if (found) return userReservation(sameAs(found, { ...asked, atLeast }, user.uid), userId, now)
+      const live = await countLiveReservations(tx, call.appId, user.uid, asked.featureId, now)
+      if (live >= MAX_RESERVATIONS)
+        throw rateLimited(`A user can have at most ${MAX_RESERVATIONS} live reservations of a feature.`, 1)
 
-    const purse = await purseWith(spender, spender.spending)
-    const parts = purse && reserve(purse, asked.amount, atLeast, now, asked.entities)
-    const expiresAt = now + asked.ttlSeconds * 1_000
-    if (!parts) {
-      const reason = purse
-        ? tooFew(purse, atLeast, now, asked.entities)
-        : accessOf(spender.state, atLeast).reason
-      return refused(id, asked.featureId, userId, reason, now)
-    }
-    const stored = { ...asked, id, atLeast }
-    if (!(await insertReservation(tx, call.appId, user.uid, stored, parts, { now, expiresAt })))
-      throw conflict(`The reservation ${quote(id)} exists`, 'id')
-    await writeBurn(spender, null)
-    const row = { ...stored, seq: 0, userUid: user.uid, state: 'HELD' as const, parts, settled: 0 }
-    return userReservation({ ...row, late: false, reason: null, createdAt: now, expiresAt }, userId, now)
-  })
+      const purse = await purseWith(spender, spender.spending)
+      const parts = purse && reserve(purse, asked.amount, atLeast, now, asked.entities)
+      const expiresAt = now + asked.ttlSeconds * 1_000
+      if (!parts) {
+        const reason = purse
+          ? tooFew(purse, atLeast, now, asked.entities)
+          : accessOf(spender.state, atLeast).reason
+        return refused(id, asked.featureId, userId, reason, now)
+      }
+      const stored = { ...asked, id, atLeast }
+      if (!(await insertReservation(tx, call.appId, user.uid, stored, parts, { now, expiresAt })))
+        throw conflict(`The reservation ${quote(id)} exists`, 'id')
+      await writeBurn(spender, null)
+      const row = { ...stored, seq: 0, userUid: user.uid, state: 'HELD' as const, parts, settled: 0 }
+      return userReservation({ ...row, late: false, reason: null, createdAt: now, expiresAt }, userId, now)
+    },
+    asked.entities,
+  )
 }
 
 /** Why fewer units than requested can be held: the sources have too few, or a cap. */

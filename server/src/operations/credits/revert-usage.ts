@@ -154,7 +154,10 @@ async function reverted(
   if (!requireFeature(app.catalogue, featureId).spends || isElsewhere)
     return returnedToPlan(call, tx, user.id, split, counts)
   const pool = parts.find((part) => part.pool)?.pool?.featureId ?? null
-  const { spender, version } = await openSpender(call, tx, user, featureId, moment, pool)
+  const { spender, version } = await openSpender(call, tx, user, featureId, moment, {
+    drawnFrom: pool,
+    entities: split.entities,
+  })
   const known = version ?? spender.state.spending?.version
   if (known === undefined) return returnedToPlan(call, tx, user.id, split, counts)
   return returnedToSources({ ...spender, version: known }, split)

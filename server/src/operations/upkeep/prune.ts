@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deleteRowsOfGoneApps } from '../../store/apps/remove-app.ts'
 import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/connection/database.ts'
+import { pruneCapCounts } from '../../store/credits/caps.ts'
 import { dropOldestEventDay, pruneEvents } from '../../store/events/event-partitions.ts'
 import {
   type Prune,
@@ -48,7 +49,7 @@ const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
 type Deleted = Partial<
-  Record<keyof Retention | 'ofDeletedApps' | 'events' | 'daysOfEvents' | 'deliveries', number>
+  Record<keyof Retention | 'ofDeletedApps' | 'capCounts' | 'events' | 'daysOfEvents' | 'deliveries', number>
 >
 
 /**
@@ -82,6 +83,7 @@ export async function prune(
   while (!stopping.aborted && (await dropOldestEventDay(pool)) !== null)
     deleted.daysOfEvents = (deleted.daysOfEvents ?? 0) + 1
   await inBatches('events', (tx) => pruneEvents(tx, batch))
+  await inBatches('capCounts', (tx) => pruneCapCounts(tx, batch))
   await inBatches('deliveries', (tx) => pruneDeliveries(tx, batch))
   await inBatches('ofDeletedApps', (tx) => deleteRowsOfGoneApps(tx, batch))
   return deleted

@@ -42,7 +42,7 @@ export async function canUseFeature(
   checkDelta(delta)
   const entities = asked.length > 0 ? checkedEntities(asked) : asked
   const { usage, activity, apps } = call.service
-  const state = await usage.read({ caller: call, userId, featureId })
+  const state = await usage.read({ caller: call, userId, featureId, entities })
   // Copying the whole answer would be a measurable part of a check.
   const { access, reason, reasonCode, consumption, sources, deniedBy } = accessOf(state, delta, entities)
   if (exists(reasonCode, apps, call.appId, featureId))

@@ -22,18 +22,29 @@ export interface AskedPool extends Pick<PoolState, 'featureId' | 'cost' | 'open'
   from: number
 }
 
+/** How a question was asked. */
+interface Asked {
+  /** the index of its first row among those requested */
+  from: number
+  draw: AskedPool | null
+  entities: readonly string[]
+  /** false: on another database server, where the plan's caps do not apply */
+  isHere: boolean
+}
+
 export function stand(
   catalogue: Catalogue,
   { featureId }: EntitlementQuestion,
   asked: readonly Question[],
   holdings: readonly (Holding | undefined)[],
-  { from, draw }: { from: number; draw: AskedPool | null },
+  { from, draw, entities, isHere }: Asked,
   holding: Holding,
 ): EntitlementState {
-  const { uid, now, spending } = holding
+  const { uid, now } = holding
+  const spending = holding.spending && { ...holding.spending, entities }
   const holder = uid === null ? null : holding
   const entitlement = userEntitlement(catalogue, featureId, holder, now)
-  const pool = draw && holder ? poolState(catalogue, draw, asked, holdings, holder) : null
+  const pool = draw && holder ? poolState(catalogue, draw, asked, holdings, holder, entities) : null
   const state: EntitlementState = {
     featureId,
     entitlement,
@@ -48,8 +59,8 @@ export function stand(
     purse: null,
     pool,
   }
-  const spends = spending !== null || pool !== null
-  const own = spending ?? NO_SPENDING
+  const spends = spending !== null || pool !== null || (isHere && isCapped(entitlement))
+  const own = spending ?? { ...NO_SPENDING, entities }
   const counted = spends ? spendable(entitlement, own, now, pool?.open) : metered(entitlement)
   if (!counted) return state
   const counter = counterIn(counted, asked, holdings, from)
@@ -76,10 +87,12 @@ function poolState(
   asked: readonly Question[],
   holdings: readonly (Holding | undefined)[],
   holder: Holding,
+  entities: readonly string[],
 ): PoolState | null {
   const { now } = holder
   const entitlement = userEntitlement(catalogue, featureId, holder, now)
-  const spending = holdings[from]?.spending ?? NO_SPENDING
+  const read = holdings[from]?.spending ?? null
+  const spending = { ...(read ?? NO_SPENDING), entities }
   const found = spendable(entitlement, spending, now)
   if (!found && !held) return null
   const basis = found ?? WITHOUT_PLAN
@@ -94,6 +107,7 @@ function poolState(
     counter: counter?.ref ?? holder.ref,
     counted: counter !== undefined,
     spending,
+    enrolled: read !== null,
   }
 }
 
@@ -108,5 +122,8 @@ function counterIn(
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   return holdings[at]?.counters.find(({ start }) => start === period.start)
 }
+
+export const isCapped = (entitlement: UserEntitlement): boolean =>
+  entitlement.kind === 'metered' && entitlement.allowance.caps !== undefined
 
 const metered = (entitlement: UserEntitlement) => (entitlement.kind === 'metered' ? entitlement : null)

@@ -1,4 +1,5 @@
 import { type Access, checkDelta } from '../../domain/access.ts'
+import { checkedEntities } from '../../domain/cap.ts'
 import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
 import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
@@ -30,17 +31,19 @@ export async function explain(
   userId: string,
   featureId: string,
   delta: number,
+  asked: readonly string[] = [],
 ): Promise<Explanation> {
   const { appId } = call
   const { pool } = call.service
   await requireApp(pool, appId)
   checkDelta(delta)
-  const found = await decided(call, userId, featureId)
+  const entities = checkedEntities(asked)
+  const found = await decided(call, userId, featureId, entities)
   const { entitlement, holder, catalogue, used, purse, now, uid } = found
   const user = uid === null ? null : ((await findUserByUid(pool, appId, uid)) ?? { name: null })
   const held = uid === null ? [] : await subscriptionsOfUser(pool, appId, uid, now)
   const metered = entitlement.kind === 'metered' ? entitlement : null
-  const access = accessOf(found, delta)
+  const access = accessOf(found, delta, entities)
   const withheld = uid === null ? new Map<string, Payment[]>() : await accessEnded(pool, appId, uid)
   const subscriptions = held
     .map((row) => ({
@@ -79,11 +82,14 @@ async function decided(
   { service, ...caller }: Call,
   userId: string,
   featureId: string,
+  entities: readonly string[],
 ): Promise<EntitlementState> {
   const { usageStore, apps, pool } = service
   const client = await pool.connect()
   try {
-    const [found] = await readEntitlements(usageStore, apps, client, [{ caller, userId, featureId }])
+    const [found] = await readEntitlements(usageStore, apps, client, [
+      { caller, userId, featureId, entities },
+    ])
     if (!found || 'error' in found) throw found?.error ?? new Error('a question was not answered')
     return found.value
   } finally {

@@ -193,21 +193,29 @@ type Labels = Parameters<typeof units>[1]
 const limitOf = (grant: Entitlement | null, labels: Labels): string =>
   grant?.limit === null || !grant
     ? 'unlimited'
-    : `${units(grant.limit, labels)} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
+    : `${units(grant.limit, labels)} ${per(grant.resetPeriod)}${overageText(grant, labels)}`
+
+function overageText({ overageEnabled, overageCap }: Entitlement, labels: Labels): string {
+  if (!overageEnabled) return ''
+  return typeof overageCap === 'number'
+    ? `, overage of up to ${units(overageCap, labels)} allowed`
+    : ', overage allowed'
+}
 
 const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in total' : `per ${reset.toLowerCase()}`)
 
 /** Without the period's dates: the page formats those for its reader. */
 function budget({ featureId, catalogue, entitlement }: Found): ExplainedStep | null {
   if (entitlement.kind !== 'metered') return null
-  const { budget, overageEnabled, resetPeriod } = entitlement.allowance
-  const amount =
-    budget === null ? 'Unlimited' : `${units(budget, catalogue.features.get(featureId))} ${per(resetPeriod)}`
+  const { budget, overageEnabled, overageCap, resetPeriod } = entitlement.allowance
+  const labels = catalogue.features.get(featureId)
+  const amount = budget === null ? 'Unlimited' : `${units(budget, labels)} ${per(resetPeriod)}`
+  const most = overageCap === undefined ? '' : ` of up to ${units(overageCap, labels)}`
   const source = entitlement.byOverride ? 'including the override' : 'total of all packages'
   return {
     step: 'BUDGET',
     passed: true,
-    parts: say`${amount}, ${source}${overageEnabled ? ', with overage' : ''}.`,
+    parts: say`${amount}, ${source}${overageEnabled ? `, with overage${most}` : ''}.`,
   }
 }
 
@@ -225,7 +233,7 @@ function used({ entitlement, used, delta, access, purse }: Found): ExplainedStep
 }
 
 /** Computed from the rows that the answer was decided by. */
-function sources({ featureId, catalogue, purse, now, access }: Found): ExplainedStep | null {
+function sources({ featureId, catalogue, entitlement, purse, now, access }: Found): ExplainedStep | null {
   if (!purse) return null
   const labels = catalogue.features.get(featureId)
   const found = sourcesOf(purse, now).map(({ kind, id, left, expiresAt, pool }) => {
@@ -243,6 +251,10 @@ function sources({ featureId, catalogue, purse, now, access }: Found): Explained
     const end = windowEnd(cap.period, now)
     return end === null ? of : say`${of} until ${time(end)}`
   })
+  const plan = entitlement.kind === 'metered' ? (entitlement.allowance.caps ?? []) : []
+  for (const { period, limit, perEntity } of plan)
+    if (perEntity !== null)
+      caps.push(say`${units(limit, labels)} ${per(period)} for each ${quote(`${perEntity}:…`)}`)
   const limited = caps.length > 0 ? say` Caps: ${joined(caps, ', ')}.` : ''
   return {
     step: 'SOURCES',

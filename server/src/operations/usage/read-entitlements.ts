@@ -29,11 +29,10 @@ export function readEntitlements(
   })
 }
 
-export const questionOf = ({ caller, event: { userId, featureId } }: PendingUsage): EntitlementQuestion => ({
+export const questionOf = ({
   caller,
-  userId,
-  featureId,
-})
+  event: { userId, featureId, entities },
+}: PendingUsage): EntitlementQuestion => ({ caller, userId, featureId, entities })
 
 export interface Reading {
   inTransaction?: boolean
@@ -75,6 +74,7 @@ async function readTogether(
   { inTransaction = false, queue }: Reading,
 ): Promise<BatchResult<EntitlementState>[]> {
   const answers = new Array<BatchResult<EntitlementState>>(questions.length)
+  const entitiesOf = namedIn(questions)
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
@@ -101,11 +101,12 @@ async function readTogether(
           answers[i] = { error: new WrongQueue() }
           return null
         }
-        topic = { guess, from: asked.length, found: null, draw: null }
+        const isHere = store.queueOf(guess?.layout ?? null, appId, user) === null
+        const entities = entitiesOf(question)
+        topic = { guess, from: asked.length, found: null, draw: null, entities, isHere }
         topics.set(name, topic)
-        ask(asked, question, topic.guess)
-        const reachesPools = store.queueOf(guess?.layout ?? null, appId, user) === null
-        if (reachesPools) topic.draw = askPool(asked, question, topic.guess)
+        ask(asked, question, entities, topic.guess)
+        if (isHere) topic.draw = askPool(asked, question, entities, topic.guess)
       }
       return topic
     })
@@ -152,6 +153,23 @@ async function readTogether(
 /** An invalid id matches nothing: the empty one is used for all of them. */
 const idOf = (userId: string): string => (isIdentifier(userId) ? userId : '')
 
+/**
+ * The entities that the questions about a user name, of all features: one decision leaves its pool to the next. Few
+ * questions name any.
+ */
+function namedIn(
+  questions: readonly EntitlementQuestion[],
+): (question: EntitlementQuestion) => readonly string[] {
+  if (questions.every(({ entities }) => !entities?.length)) return () => []
+  const named = new Map<string, Set<string>>()
+  const nameOf = ({ caller: { appId }, userId }: EntitlementQuestion) => `${appId} ${userId}`
+  for (const question of questions) {
+    const name = nameOf(question)
+    named.set(name, new Set([...(named.get(name) ?? []), ...(question.entities ?? [])]))
+  }
+  return (question) => [...(named.get(nameOf(question)) ?? [])]
+}
+
 /** Several questions of a batch may share one user and feature. */
 interface Topic {
   guess: CachedApp | undefined
@@ -160,35 +178,53 @@ interface Topic {
   found: BatchResult<EntitlementState> | null
   /** the pool that was asked about; null: none */
   draw: AskedPool | null
+  entities: readonly string[]
+  /** whether the user's data is on this server */
+  isHere: boolean
 }
 
 /** One row to request, or one for each reset period the feature is granted with. */
-function ask(asked: Question[], { caller, userId, featureId }: EntitlementQuestion, guess?: CachedApp): void {
+function ask(
+  asked: Question[],
+  { caller, userId, featureId }: EntitlementQuestion,
+  entities: readonly string[],
+  guess?: CachedApp,
+): void {
   const { appId } = caller
   const feature = guess?.catalogue.features.get(featureId)
   const user = idOf(userId)
   const layout = guess?.layout ?? null
   const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
-    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, spends: false, layout, testClock })
+    asked.push({
+      ...{ appId, userId: user, featureId: '', resetPeriod: null, spends: false },
+      entities,
+      layout,
+      testClock,
+    })
     return
   }
   let { spends } = feature
   for (const resetPeriod of feature.resetPeriods) {
-    asked.push({ appId, userId: user, featureId, resetPeriod, spends, layout, testClock })
+    asked.push({ appId, userId: user, featureId, resetPeriod, spends, entities, layout, testClock })
     spends = false
   }
 }
 
 /** The rows of the pool that the feature draws on; null: none. They are part of the same statement. */
-function askPool(asked: Question[], question: EntitlementQuestion, guess?: CachedApp): AskedPool | null {
+function askPool(
+  asked: Question[],
+  question: EntitlementQuestion,
+  entities: readonly string[],
+  guess?: CachedApp,
+): AskedPool | null {
   const { featureId, drawnFrom } = question
   const draws = guess?.catalogue.features.get(featureId)?.pool ?? null
   const drawn = drawnFrom ?? draws?.featureId
   if (drawn === undefined) return null
   const open = draws?.featureId === drawn
   const from = asked.length
-  ask(asked, { ...question, featureId: drawn }, guess)
+  ask(asked, { ...question, featureId: drawn }, entities, guess)
   return { featureId: drawn, cost: open ? draws.cost : 1, open, held: drawnFrom !== undefined, from }
 }
 

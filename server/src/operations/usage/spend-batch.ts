@@ -11,6 +11,7 @@ import type { SpendingMove } from '../../store/usage/write-spending.ts'
 import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import type { OpenEvent, UsageState } from './counter-memory.ts'
+import { isCapped } from './entitlement-state.ts'
 import { countRefused } from './feature-counts.ts'
 import type { Answers } from './known-keys.ts'
 import { addParts, type CounterRow, emptyMove, poolChange } from './spend.ts'
@@ -34,7 +35,7 @@ export interface Spent {
   })[]
 }
 
-/** Users who draw on a pool and have no row that guards it: each once. */
+/** Users who draw on a pool, or whose plan has caps, and have no row that guards it: each once. */
 export function strangersIn(
   open: readonly OpenEvent[],
   states: readonly BatchResult<UsageState>[],
@@ -43,10 +44,13 @@ export function strangersIn(
   for (const [i, { item }] of open.entries()) {
     const result = states[i]
     if (!result || 'error' in result) continue
-    const { purse, spending, uid, counter, featureId } = result.value
-    if (!purse || spending || uid === null || counter === null) continue
+    const { purse, spending, uid, counter, featureId, pool } = result.value
+    if (!purse || uid === null || counter === null) continue
     const { appId } = item.caller
-    found.set(`${uid} ${appId} ${featureId}`, { appId, userUid: uid, featureId, ref: counter })
+    const add = (featureId: string) =>
+      found.set(`${uid} ${appId} ${featureId}`, { appId, userUid: uid, featureId, ref: counter })
+    if (!spending) add(featureId)
+    if (pool && !pool.enrolled && isCapped(pool.entitlement)) add(pool.featureId)
   }
   return [...found.values()]
 }

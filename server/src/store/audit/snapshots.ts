@@ -18,8 +18,9 @@ const SNAPSHOTS = {
   package: `select id, name, status, is_addon as "isAddon", metadata, draft, version, archived_at as "archivedAt",
       (select reach from package_history h where h.app_id = p.app_id and h.package_id = p.id and h.to_version = p.version
          and h.kind = 'PUBLISHED') as "publishedFor",
-      (select coalesce(json_agg(json_build_object('featureId', feature_id, 'limit', "limit",
-         'resetPeriod', reset_period, 'overageEnabled', overage_enabled) order by position), '[]')
+      (select coalesce(json_agg(jsonb_build_object('featureId', feature_id, 'limit', "limit",
+         'resetPeriod', reset_period, 'overageEnabled', overage_enabled)
+         || jsonb_strip_nulls(jsonb_build_object('overageCap', overage_cap, 'caps', caps)) order by position), '[]')
        from package_feature f where f.app_id = p.app_id and f.package_id = p.id) as features
     from package p where app_id = $1 and id = $2`,
   migration: `select id, package_id as "packageId", from_version as "fromVersion", to_version as "toVersion",
@@ -60,7 +61,7 @@ const SNAPSHOTS = {
   caps: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', c.feature_id,
       'entity', nullif(c.entity, ''), 'period', c.period, 'limit', c."limit") order by c.feature_id, c.entity, c.period)
       filter (where c.feature_id is not null), '[]') as caps
-    from users u left join usage_cap c on c.app_id = u.app_id and c.user_uid = u.uid
+    from users u left join usage_cap c on c.app_id = u.app_id and c.user_uid = u.uid and c."limit" is not null
     where u.app_id = $1 and u.id = $2 group by u.id`,
   // With their valid links.
   member: `select id::text, email, role,

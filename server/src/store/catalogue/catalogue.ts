@@ -90,7 +90,7 @@ select app.version, app.origins, app.archived_at is not null as archived, app.te
      'entries', ${ENTRIES},
      'features', (select coalesce(json_agg(json_build_object(
         'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,
-        'overageEnabled', overage_enabled) order by position), '[]')
+        'overageEnabled', overage_enabled, 'overageCap', overage_cap, 'caps', caps) order by position), '[]')
         from package_feature where app_id = p.app_id and package_id = p.id),
      'prices', (select coalesce(json_agg(json_build_object(
         'id', id, 'provider', provider, 'amount', amount, 'currency', currency, 'interval', interval)

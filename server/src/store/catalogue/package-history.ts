@@ -1,5 +1,5 @@
 import type { HistoryContent } from '../../domain/catalogue.ts'
-import type { Entitlement } from '../../domain/package.ts'
+import { entitlementOf } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
@@ -57,7 +57,7 @@ export async function addToHistory(
       entry.to,
       entry.reach,
       timestamp(entry.at),
-      entry.features && JSON.stringify(entry.features.map(entitlement)),
+      entry.features && JSON.stringify(entry.features.map(entitlementOf)),
       entry.id,
       entry.author,
       entry.note,
@@ -69,14 +69,6 @@ export async function addToHistory(
     [appId, packageId, entry.position, entry.kind, entry.to],
   )
 }
-
-/** Without the feature. */
-const entitlement = ({ featureId, limit, resetPeriod, overageEnabled }: Entitlement): Entitlement => ({
-  featureId,
-  limit,
-  resetPeriod,
-  overageEnabled,
-})
 
 export async function markUndone(db: HomeDb, appId: string, id: string, now: number): Promise<void> {
   await db.query(`update package_history set undone_at = $3 where app_id = $1 and id = $2`, [

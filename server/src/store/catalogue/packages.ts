@@ -142,8 +142,10 @@ export async function insertFeaturesOfPackages(
 ): Promise<void> {
   const rows = packages.flatMap(({ id, features }) => features.map((f, i) => ({ ...f, id, position: i + 1 })))
   await db.query(
-    `insert into package_feature (app_id, package_id, position, feature_id, "limit", reset_period, overage_enabled)
-     select $1, f.* from unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::boolean[]) as f`,
+    `insert into package_feature (app_id, package_id, position, feature_id, "limit", reset_period, overage_enabled,
+       overage_cap, caps)
+     select $1, f.* from unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::bigint[],
+       $9::json[]) as f`,
     [
       appId,
       rows.map((f) => f.id),
@@ -152,6 +154,8 @@ export async function insertFeaturesOfPackages(
       rows.map((f) => f.limit),
       rows.map((f) => f.resetPeriod),
       rows.map((f) => f.overageEnabled),
+      rows.map((f) => f.overageCap ?? null),
+      rows.map((f) => (f.caps ? JSON.stringify(f.caps) : null)),
     ],
   )
 }

@@ -1,7 +1,7 @@
 import type { UserDb } from '../connection/places.ts'
 import type { CounterRef } from './usage-moves.ts'
 
-/** A user without a spender's row for a feature that draws on a pool. */
+/** A user without a spender's row for a feature that draws on a pool or has caps of the plan. */
 export interface Stranger {
   appId: string
   userUid: number

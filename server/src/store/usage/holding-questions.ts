@@ -10,6 +10,8 @@ export interface Question {
   resetPeriod: ResetPeriod | null
   /** whether to read what else pays for the feature */
   spends: boolean
+  /** whose counts of the plan's caps to read with it */
+  entities: readonly string[]
   /** where users are, as far as known; null: all in one place */
   layout: PlaceLayout | null
   /** whether the app's time is perhaps not that of the servers */

@@ -1,4 +1,4 @@
-import type { CountedCap } from '../../domain/cap.ts'
+import type { CapCount } from '../../domain/cap.ts'
 import { MAX_REFILLED_CREDITS } from '../../domain/limits.ts'
 import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
@@ -82,7 +82,8 @@ join app on app.id = q.app_id`,
 
 /**
  * What else may pay for a feature, as JSON: credits as lists, and the parts of live reservations. Of the credits that have
- * ended, a revert refills the newest.
+ * ended, a revert refills the newest. Of the counts of the plan's caps, only those of the user and the entities asked about:
+ * there may be any number of entities.
  */
 const CREDIT = `json_build_array(k.id, k.kind, k.priority, ms_of(k.effective_at), ms_of(k.expires_at), ms_of(k.voided_at),
   k.seq, k.amount, k.used, k.period, k.period_used)`
@@ -99,7 +100,11 @@ const SPENDING = `left join lateral (
     'drawing', (select json_agg(k.split) from usage_reservation k
        where k.app_id = s.app_id and k.user_uid = s.user_uid and k.pool_id = q.feature_id and k.state = 'HELD'
          and k.expires_at > ${APP_NOW}),
-    'caps', (select json_agg(${CAP}) from usage_cap k where ${OWN})) as spending
+    'caps', (select json_agg(${CAP}) from (
+       select * from usage_cap k where ${OWN} and k."limit" is not null
+       union all
+       select * from usage_cap k where ${OWN} and k."limit" is null
+         and k.entity = any(array_append(q.entities::text[], ''))) k)) as spending
   from spender s where q.spends and s.app_id = u.app_id and s.user_uid = u.uid and s.features ? q.feature_id
   offset 0) p on true`
 
@@ -107,8 +112,8 @@ const SPENDING = `left join lateral (
 const SPENDERS = new Prepared<SpenderRow>(
   'read-spenders',
   `select q.ord, ${COLUMNS}, p.spending ${holdingsOf(
-    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, spends, ord)
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, spends, entities, ord)
 join app on app.id = q.app_id`,
     ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
   )} ${SPENDING}`,
@@ -190,7 +195,7 @@ interface ListedSpending {
   /** those that draw on the feature as a pool */
   drawing: HeldPart[][] | null
   caps:
-    | [entity: string | null, period: ResetPeriod, limit: number, windowStart: number, used: number][]
+    | [entity: string | null, period: ResetPeriod, limit: number | null, windowStart: number, used: number][]
     | null
 }
 
@@ -204,7 +209,7 @@ function spendingFrom(text: string): HeldSpending {
     return { id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed }
   })
   const counted = (caps ?? []).map(
-    ([entity, period, limit, windowStart, used]): CountedCap => ({
+    ([entity, period, limit, windowStart, used]): CapCount => ({
       entity,
       period,
       limit,
@@ -251,7 +256,8 @@ function read(client: Tx, questions: readonly Question[]): Promise<(HoldingRow |
   const [first] = questions
   if (questions.some(({ spends }) => spends)) {
     const flags = textArray(questions, ({ spends }) => (spends ? 't' : 'f'))
-    return SPENDERS.run(client, [...columns(questions), flags])
+    const entities = textArray(questions, ({ entities }) => textArray(entities, (entity) => entity))
+    return SPENDERS.run(client, [...columns(questions), flags, entities])
   }
   if (!first || questions.length > 1) return MANY.run(client, columns(questions))
   const { appId, userId, featureId, resetPeriod } = first

@@ -113,10 +113,11 @@ function writing(withEvents: boolean): string {
     ended = k.ended or c.voided_at is not null
   from ${credits} join made m on m.ord = k.ord where c.app_id = m.app_id and c.id = k.id
 ), cap_moved as (
-  update usage_cap c set window_start = k.window_start, used = k.used
+  insert into usage_cap as c (app_id, user_uid, feature_id, entity, period, window_start, used)
+  select m.app_id, m.user_uid, k.feature_id, k.entity, k.period, k.window_start, k.used
   from ${caps} join made m on m.ord = k.ord
-  where c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = k.feature_id and c.entity = k.entity
-    and c.period = k.period
+  on conflict (app_id, user_uid, feature_id, entity, period)
+    do update set window_start = excluded.window_start, used = excluded.used
 ), ledger as (
   insert into usage_ledger (app_id, user_uid, ${KEY}, action, delta, used, recorded_at)
   select m.app_id, m.user_uid, ${columns('e', KEY)}, e.action, e.delta, e.used, m.at
