@@ -16,6 +16,7 @@ import { pacing } from './pairs/pacing.ts'
 import { record } from './pairs/record.ts'
 import { rest } from './pairs/rest.ts'
 import { revenue } from './pairs/revenue.ts'
+import { spending } from './pairs/spending.ts'
 import { users } from './pairs/users.ts'
 import { workers } from './pairs/workers.ts'
 import { findPgbench, INSTALL_PGBENCH } from './pgbench.ts'
@@ -30,6 +31,7 @@ const PAIRS: readonly Pair[] = [
   check,
   record,
   events,
+  spending,
   rest,
   hot,
   lone,
