@@ -5,6 +5,7 @@ import { quote } from './errors.ts'
 import { MAX_COUNT } from './limits.ts'
 import {
   creditLeft,
+  creditTotals,
   giveBack,
   isLive,
   leftInSources,
@@ -12,14 +13,12 @@ import {
   type Purse,
   remaining,
   roomOf,
-  type Source,
-  sourcesOf,
   spent,
   type Taken,
   take,
   usedInPeriod,
 } from './spending.ts'
-import { type Part, sum } from './split.ts'
+import type { Part } from './split.ts'
 import type { RecordedUsage, UsageCall } from './usage.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
 
@@ -75,11 +74,10 @@ export function decideSpending(
   delta: number,
   now: number,
   entities: readonly string[] = [],
-): Access & { sources: Source[]; deniedBy: string | null } {
+): Access & { deniedBy: string | null } {
   const byOverride = entitlement.kind === 'metered' && entitlement.byOverride ? ' (override)' : ''
   const consumption = consumptionFrom(purse, now, entities)
-  const sources = sourcesOf(purse, now)
-  const answer = { consumption, sources, deniedBy: null }
+  const answer = { consumption, deniedBy: null }
   if (delta > roomOf(purse, now, entities)) {
     const { figures, by } = shortage(purse, delta, now, entities)
     const reason = `Limit reached: ${figures}${by === 'PLAN' ? byOverride : ''}; ${delta} more requested.`
@@ -128,8 +126,7 @@ const withoutPoolCaps = (purse: Purse, pool: Pool): Purse => ({
 
 /** Budget and `used` are the plan's. */
 export function consumptionFrom(purse: Purse, now: number, entities: readonly string[] = []): Consumption {
-  const reserved =
-    purse.planReserved + sum(purse.credits.map((credit) => credit.reserved)) + purse.drawnReserved
+  const reserved = purse.planReserved + creditTotals(purse, now).reserved + purse.drawnReserved
   return {
     ...consumptionOf(purse.allowance, purse.used),
     reserved,
@@ -139,8 +136,8 @@ export function consumptionFrom(purse: Purse, now: number, entities: readonly st
 
 function figures(purse: Purse, now: number, entities: readonly string[] = []): string {
   const { allowance, used, pool } = purse
-  const credits = purse.credits.filter((credit) => isLive(credit, now))
-  const left = credits.length > 0 ? `, ${sum(credits.map(creditLeft))} left in credits` : ''
+  const credits = creditTotals(purse, now)
+  const left = credits.live > 0 ? `, ${credits.left} left in credits` : ''
   const ofPool = pool?.open ? (remaining(pool.purse, now, entities) ?? 'unlimited') : null
   const drawable =
     pool && ofPool !== null ? `, ${ofPool} of ${quote(pool.featureId)} left at ${pool.cost} each` : ''

@@ -242,7 +242,8 @@ function byRule(steps: readonly Step[]): Outcome {
         },
         counters[periodOf(of).start] ?? 0,
         {
-          ...{ owed, drawn, credits: [...credits.values()], caps: [...caps.values()], entities: ENTITIES },
+          ...{ owed, drawn, caps: [...caps.values()], entities: ENTITIES },
+          credits: [...credits.values()].map((credit) => ({ ...credit, reserved: 0 as const })),
           held: heldParts(of, [...heldBy(of, without), ...own], others),
         },
         at,

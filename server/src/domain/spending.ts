@@ -82,6 +82,9 @@ interface Drawn {
 
 const NOTHING_DRAWN: Drawn = { units: 0, parts: [] }
 
+/** A credit as it is stored: what reservations hold of it is stored with them. */
+export type UnheldCredit = HeldCredit & { reserved: 0 }
+
 /** A credit with what live reservations hold of it. */
 export interface HeldCredit extends Omit<Credit, 'featureId' | 'reason'> {
   /** order of creation */
@@ -108,7 +111,7 @@ export interface Spending {
   owed: { amount: number; period: string } | null
   drawn: (Drawn & { period: string }) | null
   /** those that can be used, and the newest of those that have ended */
-  credits: readonly Omit<HeldCredit, 'reserved'>[]
+  credits: readonly UnheldCredit[]
   /** of live reservations of the feature, and of its sources by those of other features */
   held: readonly HeldPart[]
   caps: readonly CapCount[]
@@ -160,8 +163,10 @@ export function purseOf(
 ): Purse {
   const current = currentPeriod({ allowance, period })
   const reserved = new Map<string | null, number>()
+  let holdsCredits = false
   for (const part of held) {
     if (part.pool || (part.credit === null && part.period !== current)) continue
+    holdsCredits ||= part.credit !== null
     reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + leftOf(part))
   }
   return {
@@ -169,7 +174,10 @@ export function purseOf(
     period,
     used,
     owed: owed?.period === current ? owed.amount : 0,
-    credits: credits.map((credit) => ({ ...credit, reserved: reserved.get(credit.id) ?? 0 })),
+    // Users may have many, and few of them have reservations.
+    credits: holdsCredits
+      ? credits.map((credit) => ({ ...credit, reserved: reserved.get(credit.id) ?? 0 }))
+      : credits,
     planReserved: reserved.get(null) ?? 0,
     drawnReserved: heldOf(held.filter((part) => part.pool)),
     caps: capsInForce(caps, allowance.caps ?? [], entities).map((cap) =>
@@ -217,8 +225,46 @@ export function leftInSources(purse: Purse, now: number, entities: readonly stri
   return finite(leftInOwn(purse, now) + drawable)
 }
 
-const leftInOwn = (purse: Purse, now: number): number =>
-  planLeft(purse) + sum(purse.credits.filter((credit) => isLive(credit, now)).map(creditLeft))
+const leftInOwn = (purse: Purse, now: number): number => planLeft(purse) + creditTotals(purse, now).left
+
+interface CreditTotals {
+  /** of those that can be used now */
+  live: number
+  left: number
+  /** of all */
+  reserved: number
+  /** when the others apply */
+  from: number
+  until: number
+}
+
+const KNOWN_TOTALS = new WeakMap<readonly HeldCredit[], CreditTotals>()
+
+/** A check asks several times, and later checks ask about the same credits: a user may have a thousand. */
+export function creditTotals({ credits }: Purse, now: number): CreditTotals {
+  const known = KNOWN_TOTALS.get(credits)
+  if (known && known.from <= now && now < known.until) return known
+  const totals = {
+    live: 0,
+    left: 0,
+    reserved: 0,
+    from: Number.NEGATIVE_INFINITY,
+    until: Number.POSITIVE_INFINITY,
+  }
+  for (const credit of credits) {
+    totals.reserved += credit.reserved
+    if (isLive(credit, now)) {
+      totals.live++
+      totals.left += creditLeft(credit)
+    }
+    for (const time of [credit.effectiveAt, credit.expiresAt ?? Number.POSITIVE_INFINITY]) {
+      if (time <= now) totals.from = Math.max(totals.from, time)
+      else totals.until = Math.min(totals.until, time)
+    }
+  }
+  KNOWN_TOTALS.set(credits, totals)
+  return totals
+}
 
 /** Units that can be used without overage; null: unlimited. */
 export const remaining = (purse: Purse, now: number, entities: readonly string[] = []): number | null =>
@@ -305,7 +351,8 @@ export function giveBack(purse: Purse, amount: number, entities: readonly string
   parts.push(...drawn)
   const missing = amount - beyond + unitsOf(drawn)
   const within = purse.used - beyondBudget(purse)
-  const returned = refilled(purse, missing, (credit) => (credit ? takenInPeriod(purse, credit) : within))
+  const current = currentPeriod(purse)
+  const returned = refilled(purse, missing, (credit) => (credit ? takenIn(current, credit) : within))
   for (const part of returned) addPart(parts, part)
   if (unitsOf(parts) !== -amount) return null
   const after = spent(purse, parts, entities)
@@ -385,7 +432,7 @@ export function spent(purse: Purse, parts: readonly TakenPart[], entities: reado
         ...credit,
         used: credit.used + amount,
         period: current,
-        periodUsed: Math.max(0, takenInPeriod(purse, credit) + amount),
+        periodUsed: Math.max(0, takenIn(current, credit) + amount),
       }
     }),
     caps: countInCaps(purse.caps, entities, unitsOf(parts)),
@@ -416,11 +463,13 @@ function withDrawn(
 }
 
 /** Used in this period, whoever paid. */
-export const usedInPeriod = (purse: Purse): number =>
-  purse.used + sum(purse.credits.map((credit) => takenInPeriod(purse, credit))) + purse.drawn.units
+export function usedInPeriod(purse: Purse): number {
+  const current = currentPeriod(purse)
+  return purse.used + sum(purse.credits.map((credit) => takenIn(current, credit))) + purse.drawn.units
+}
 
-const takenInPeriod = (purse: Purse, { period, periodUsed, voidedAt }: HeldCredit): number =>
-  period === currentPeriod(purse) && voidedAt === null ? periodUsed : 0
+const takenIn = (current: string, { period, periodUsed, voidedAt }: HeldCredit): number =>
+  period === current && voidedAt === null ? periodUsed : 0
 
 const planLeft = ({ allowance: { budget }, used, planReserved }: Purse): number =>
   budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - used - planReserved)

@@ -6,10 +6,12 @@ import {
   MAX_CACHED_DOCUMENT_BYTES,
   MAX_CACHED_KEYS,
   MAX_REMEMBERED_COUNTERS,
+  MAX_REMEMBERED_CREDITS,
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { CounterMemory, type UsageState } from '../../src/operations/usage/counter-memory.ts'
+import { CreditMemory } from '../../src/operations/usage/credit-memory.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
@@ -35,6 +37,13 @@ export const memoryBounds: Bound[] = [
     await apps.reload(DATABASE, 'any')
     return memory.recall(apps, [{ item: usageOf(0), index: 0 }]).size === 1
   }),
+  // One credit each, and one for their user.
+  kept('MAX_REMEMBERED_CREDITS', 'credits', MAX_REMEMBERED_CREDITS / 2, async (count) => {
+    const memory = new CreditMemory()
+    const of = (i: number) => ({ appId: 'a', userId: `user-${i}`, featureId: 'f' })
+    for (let i = 0; i < count; i++) memory.keep(of(i), { uid: i, version: 1, credits: [CREDIT] })
+    return memory.recall(of(0)) !== null
+  }),
   kept('MAX_STRIPE_CLIENTS', 'clients of Stripe', MAX_STRIPE_CLIENTS, async (count) => {
     const first = stripeClient(`sk_test_bound_${count}_0`, null)
     for (let i = 1; i < count; i++) stripeClient(`sk_test_bound_${count}_${i}`, null)
@@ -53,6 +62,19 @@ export const memoryBounds: Bound[] = [
     },
   ),
 ]
+
+const CREDIT = {
+  ...{
+    id: 'c',
+    kind: 'PAID' as const,
+    priority: 50,
+    effectiveAt: 0,
+    expiresAt: null,
+    voidedAt: null,
+    seq: 1,
+  },
+  ...{ amount: 1, used: 0, reserved: 0 as const, period: null, periodUsed: 0 },
+}
 
 function kept(
   limit: Bound['limit'],

@@ -88,6 +88,44 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
     expect(await unbalanced()).toEqual([])
   })
 
+  it('every process sees what another one changed, although each remembers credits', async () => {
+    const userId = await subscriber('remembered')
+    const add = (id: string) =>
+      servers.admin(0).call('addCredit { id }', {
+        input: { id: `${processes} ${id}`, userId, featureId: 'call', amount: 30, priority: 1 },
+      })
+    const left = async () => {
+      const figures = await Promise.all(
+        times(4, (i) =>
+          servers.admin(i).call('canUseFeature { consumption { remaining } }', { userId, featureId: 'call' }),
+        ),
+      )
+      return figures.map(({ consumption }) => consumption.remaining)
+    }
+    const record = async (i: number, delta: number) =>
+      expect(
+        await servers.admin(i).call(RECORD, { input: { userId, featureId: 'call', delta } }),
+      ).toMatchObject({ recorded: true })
+    await add('first')
+    await add('second')
+    expect(await left()).toEqual([560, 560, 560, 560])
+    await servers.admin(1).call('voidCredit { id }', { id: `${processes} first` })
+    expect(await left()).toEqual([530, 530, 530, 530])
+    for (const [i, rest] of [525, 520, 515, 510].entries()) {
+      await record(i, 5)
+      expect(await left()).toEqual([rest, rest, rest, rest])
+    }
+    expect(await servers.admin(2).call('credits { used }', { userId })).toEqual([{ used: 0 }, { used: 20 }])
+    await record(3, -20)
+    await servers.admin(0).call('deleteUser', { id: userId })
+    await subscriber(userId)
+    await add('of another user')
+    expect(await left()).toEqual([530, 530, 530, 530])
+    await record(1, 30)
+    expect(await servers.admin(0).call('credits { used }', { userId })).toEqual([{ used: 30 }])
+    expect(await left()).toEqual([500, 500, 500, 500])
+  })
+
   it('records, credits, reservations and settlements at once never exceed what there is', {
     timeout: 120_000,
   }, async () => {

@@ -80,7 +80,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       sources: t.field({
         type: [source],
         description: 'Sources with units left, in the order in which they are used.',
-        resolve: (a) => a.sources ?? planSource(a),
+        resolve: (a) => a.sources?.() ?? planSource(a),
       }),
       deniedBy: t.string({
         nullable: true,

@@ -69,7 +69,7 @@ export async function writeCredit(
 
 async function payWith(spender: Spender, row: CreditRow) {
   const { spending, now } = spender
-  const added = { ...row, period: null, periodUsed: 0 }
+  const added = { ...row, reserved: 0 as const, period: null, periodUsed: 0 }
   const before = await purseWith(spender, { ...spending, credits: [...spending.credits, added] })
   if (!before) return null
   const { purse: after, parts } = payOwed(before, row.id, now)

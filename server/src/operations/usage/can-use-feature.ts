@@ -2,7 +2,7 @@ import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { checkedEntities } from '../../domain/cap.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_BATCH } from '../../domain/limits.ts'
-import type { Source } from '../../domain/spending.ts'
+import { type Source, sourcesOf } from '../../domain/spending.ts'
 import { decideSpending } from '../../domain/spending-calls.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Call } from '../call/call.ts'
@@ -10,13 +10,13 @@ import type { EntitlementState } from '../call/hot-paths.ts'
 
 export interface FeatureAccess extends StateAccess {
   featureId: string
+  /** Few callers ask for them. Absent: only the plan. */
+  sources?: (() => readonly Source[]) | undefined
   /** where only the plan pays: when its period ends */
   periodEnd?: number | null
 }
 
 interface StateAccess extends Access {
-  /** absent: only the plan */
-  sources?: readonly Source[] | undefined
   /** absent: the plan, if the limit is exceeded */
   deniedBy?: string | null | undefined
 }
@@ -44,10 +44,12 @@ export async function canUseFeature(
   const { usage, activity, apps } = call.service
   const state = await usage.read({ caller: call, userId, featureId, entities })
   // Copying the whole answer would be a measurable part of a check.
-  const { access, reason, reasonCode, consumption, sources, deniedBy } = accessOf(state, delta, entities)
+  const { access, reason, reasonCode, consumption, deniedBy } = accessOf(state, delta, entities)
   if (exists(reasonCode, apps, call.appId, featureId))
     activity.features.checked(call.appId, featureId, access)
   if (!access) activity.denied({ appId: call.appId, userId, featureId, kind: 'CHECK', reason })
+  const { purse, now } = state
+  const sources = purse ? () => sourcesOf(purse, now) : undefined
   const periodEnd = state.entitlement.kind === 'metered' ? state.entitlement.period.end : null
   return { featureId, access, reason, reasonCode, consumption, sources, deniedBy, periodEnd }
 }

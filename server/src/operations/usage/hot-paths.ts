@@ -18,6 +18,7 @@ import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
 import { CounterMemory } from './counter-memory.ts'
+import { CreditMemory } from './credit-memory.ts'
 import { type Reading, readEntitlements, WrongQueue } from './read-entitlements.ts'
 import { type Recording, recordBatch } from './record-batch.ts'
 
@@ -51,7 +52,9 @@ export class UsagePaths implements HotPaths {
   constructor(pools: { lookups: Pool; remote: Pool }, shared: Shared) {
     this.#shared = shared
     this.#remote = pools.remote
-    this.#here = new Lanes(pools.lookups, LANES, shared, { queue: null, memory: new CounterMemory() })
+    this.#here = new Lanes(pools.lookups, LANES, shared, {
+      ...{ queue: null, memory: new CounterMemory(), credits: new CreditMemory() },
+    })
     const all = () => [this.#here, ...this.#elsewhere.values()]
     const queue = (of: (lanes: Lanes) => Queue) => ({
       get waiting() {

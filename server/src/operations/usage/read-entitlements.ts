@@ -5,9 +5,11 @@ import { type AppCache, type CachedApp, refusalOf } from '../../store/apps/app-c
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
+import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { EntitlementQuestion, EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
+import type { CreditMemory } from './credit-memory.ts'
 import { type AskedPool, stand } from './entitlement-state.ts'
 
 /**
@@ -36,6 +38,8 @@ export const questionOf = ({
 
 export interface Reading {
   inTransaction?: boolean
+  /** without it, all credits are read */
+  credits?: CreditMemory
   /** Only users of this queue are read: others may be on a server that takes long, and everybody in a batch waits for it. */
   queue?: string | null
 }
@@ -71,7 +75,7 @@ async function readTogether(
   apps: AppCache,
   client: Tx,
   questions: readonly EntitlementQuestion[],
-  { inTransaction = false, queue }: Reading,
+  { inTransaction = false, queue, credits }: Reading,
 ): Promise<BatchResult<EntitlementState>[]> {
   const answers = new Array<BatchResult<EntitlementState>>(questions.length)
   const entitiesOf = namedIn(questions)
@@ -111,12 +115,14 @@ async function readTogether(
       return topic
     })
     if (asked.length === 0) break
+    for (const question of asked) if (question.spends) question.known = credits?.recall(question) ?? null
     const holdings = await store.holdings(client, asked, { inTransaction }).catch(async (error: unknown) => {
       const retries = !inTransaction && (await store.isOutdated(client, error))
       if (!retries || !(await hasOtherLayout(apps, client, guesses))) throw error
       return null
     })
     if (!holdings) continue
+    if (credits) remember(credits, asked, holdings)
 
     const again: number[] = []
     const reloaded = new Map<string, CachedApp | null>()
@@ -197,7 +203,7 @@ function ask(
   const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
     asked.push({
-      ...{ appId, userId: user, featureId: '', resetPeriod: null, spends: false },
+      ...{ appId, userId: user, featureId: '', resetPeriod: null, spends: false, known: null },
       entities,
       layout,
       testClock,
@@ -206,7 +212,12 @@ function ask(
   }
   let { spends } = feature
   for (const resetPeriod of feature.resetPeriods) {
-    asked.push({ appId, userId: user, featureId, resetPeriod, spends, entities, layout, testClock })
+    asked.push({
+      ...{ appId, userId: user, featureId, resetPeriod, spends, known: null },
+      entities,
+      layout,
+      testClock,
+    })
     spends = false
   }
 }
@@ -226,6 +237,18 @@ function askPool(
   const from = asked.length
   ask(asked, { ...question, featureId: drawn }, entities, guess)
   return { featureId: drawn, cost: open ? draws.cost : 1, open, held: drawnFrom !== undefined, from }
+}
+
+function remember(
+  credits: CreditMemory,
+  asked: readonly Question[],
+  holdings: readonly (Holding | undefined)[],
+): void {
+  for (const [i, question] of asked.entries()) {
+    const { uid, spending } = holdings[i] ?? {}
+    if (uid == null || !spending) continue
+    credits.keep(question, { uid, version: spending.version, credits: spending.credits })
+  }
 }
 
 /** Whether users of these apps are not where they were believed to be; it is known now. */

@@ -21,6 +21,7 @@ import {
   type Decision,
   planSplit,
   receiptsOf,
+  rememberSpent,
   type Spent,
   spendFrom,
   strangersIn,
@@ -154,7 +155,10 @@ async function recordTogether(
           spent.map(({ move }) => move),
           { inTransaction },
         )
-        for (const one of spent.filter(({ move }) => made.has(move))) answerSpent(apps, tally, one, answers)
+        for (const one of spent.filter(({ move }) => made.has(move))) {
+          answerSpent(apps, tally, one, answers)
+          if (how.credits) rememberSpent(how.credits, one)
+        }
         complete &&= made.size === spent.length
       }
       if (!complete && ++races > MAX_LOST_RACES) throw keptChanging()

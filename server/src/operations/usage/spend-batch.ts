@@ -11,6 +11,7 @@ import type { SpendingMove } from '../../store/usage/write-spending.ts'
 import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import type { OpenEvent, UsageState } from './counter-memory.ts'
+import type { CreditMemory } from './credit-memory.ts'
 import { isCapped } from './entitlement-state.ts'
 import { countRefused } from './feature-counts.ts'
 import type { Answers } from './known-keys.ts'
@@ -164,6 +165,15 @@ export function answerSpent(
     else countRefused(apps, tally, item)
     apps.confirm(item.caller)
   }
+}
+
+/** Nobody else has changed the credits: the version was that of the decisions. */
+export function rememberSpent(credits: CreditMemory, { move, purses, decisions }: Spent): void {
+  const userId = decisions[0]?.item.event.userId
+  if (userId === undefined) return
+  const { appId, userUid, version } = move
+  for (const [featureId, purse] of purses)
+    credits.changed({ appId, userId, featureId }, userUid, version + 1, purse.credits)
 }
 
 export function answerWith(decisions: readonly Decision[], answers: Answers): void {

@@ -78,5 +78,5 @@ export async function readRemote(
     // Its rows are found by their keys.
     if (moment) rows.push([ord, ...moment, uid, overrides, subscriptions, '', '', ...counter, ''])
   }
-  return holdingsFrom(rows, questions.length)
+  return holdingsFrom(rows, questions)
 }

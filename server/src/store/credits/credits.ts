@@ -1,6 +1,6 @@
 import { type Credit, type CreditState, creditState, type NewCredit } from '../../domain/credit.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { HeldCredit } from '../../domain/spending.ts'
+import type { UnheldCredit } from '../../domain/spending.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
@@ -189,9 +189,9 @@ export async function heldCredits(
   db: HomeDb,
   appId: string,
   ids: readonly string[],
-): Promise<Omit<HeldCredit, 'reserved'>[]> {
-  const { rows } = await db.query<Omit<HeldCredit, 'reserved'>>(
-    `select ${COLUMNS}, period, period_used as "periodUsed" from credit where app_id = $1 and id = any($2)`,
+): Promise<UnheldCredit[]> {
+  const { rows } = await db.query<UnheldCredit>(
+    `select ${COLUMNS}, 0 as reserved, period, period_used as "periodUsed" from credit where app_id = $1 and id = any($2)`,
     [appId, ids],
   )
   return rows

@@ -1,4 +1,5 @@
 import { longestMs, RESET_PERIODS, type ResetPeriod } from '../../domain/period.ts'
+import type { UnheldCredit } from '../../domain/spending.ts'
 import { textArray } from '../connection/arrays.ts'
 import type { PlaceLayout } from '../connection/places.ts'
 
@@ -12,10 +13,19 @@ export interface Question {
   spends: boolean
   /** whose counts of the plan's caps to read with it */
   entities: readonly string[]
+  /** credits that need not be read again unless they have changed; null: none */
+  known: KnownCredits | null
   /** where users are, as far as known; null: all in one place */
   layout: PlaceLayout | null
   /** whether the app's time is perhaps not that of the servers */
   testClock: boolean
+}
+
+/** The credits of a user and feature, as of a version of the spender's row. */
+export interface KnownCredits {
+  uid: number
+  version: number
+  credits: readonly UnheldCredit[]
 }
 
 /** A row for each counter; where there is none, its columns are null. */

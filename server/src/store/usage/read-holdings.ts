@@ -2,17 +2,18 @@ import type { CapCount } from '../../domain/cap.ts'
 import { MAX_REFILLED_CREDITS } from '../../domain/limits.ts'
 import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { type HeldCredit, heldParts, type Spending } from '../../domain/spending.ts'
+import { type HeldCredit, heldParts, type Spending, type UnheldCredit } from '../../domain/spending.ts'
 import type { HeldPart } from '../../domain/split.ts'
 import type { LiveSubscription } from '../../domain/user-entitlement.ts'
 import { APP_NOW } from '../apps/apps.ts'
-import { textArray } from '../connection/arrays.ts'
+import { numberArray, textArray } from '../connection/arrays.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import {
   CHOSEN,
   columns,
   type HoldingRow,
+  type KnownCredits,
   LONGEST,
   type Question,
   type SpenderRow,
@@ -92,9 +93,11 @@ const OWN = 'k.app_id = s.app_id and k.user_uid = s.user_uid and k.feature_id = 
 const SPENDING = `left join lateral (
   select json_build_object('version', s.version, 'feature', q.feature_id, 'owed', s.features -> q.feature_id -> 'owed',
     'drawn', s.features -> q.feature_id -> 'drawn',
-    'open', (select json_agg(${CREDIT}) from credit k where ${OWN} and not ended),
-    'ended', (select json_agg(${CREDIT}) from (
-       select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS}) k),
+    'credits', case when s.version = q.known_version and s.user_uid = q.known_uid then null
+       else coalesce((select json_agg(${CREDIT}) from (
+         select * from credit k where ${OWN} and not ended
+         union all
+         (select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS})) k), '[]') end,
     'held', (select json_agg(k.split) from usage_reservation k
        where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW}),
     'drawing', (select json_agg(k.split) from usage_reservation k
@@ -112,8 +115,8 @@ const SPENDING = `left join lateral (
 const SPENDERS = new Prepared<SpenderRow>(
   'read-spenders',
   `select q.ord, ${COLUMNS}, p.spending ${holdingsOf(
-    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, spends, entities, ord)
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::bigint[], $8::bigint[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, spends, entities, known_uid, known_version, ord)
 join app on app.id = q.app_id`,
     ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
   )} ${SPENDING}`,
@@ -135,14 +138,14 @@ export async function readHoldings(
   client: Tx,
   questions: readonly Question[],
 ): Promise<(Holding | undefined)[]> {
-  return holdingsFrom(await read(client, questions), questions.length)
+  return holdingsFrom(await read(client, questions), questions)
 }
 
 export function holdingsFrom(
   rows: readonly (HoldingRow | SpenderRow)[],
-  questions: number,
+  questions: readonly Question[],
 ): (Holding | undefined)[] {
-  const holdings = new Array<Holding | undefined>(questions)
+  const holdings = new Array<Holding | undefined>(questions.length)
   for (const row of rows) {
     const [ord, version, nowText, uid, overrides, subscriptions, tid, userVersion, periodStart, used, ref] =
       row
@@ -160,7 +163,7 @@ export function holdingsFrom(
         ...liveAt(subscriptions, now),
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
-        spending: spending ? spendingFrom(spending) : null,
+        spending: spending ? spendingFrom(spending, questions[at]?.known ?? null) : null,
       }
       holdings[at] = holding
     }
@@ -189,8 +192,8 @@ interface ListedSpending {
   feature: string
   owed: Spending['owed']
   drawn: Spending['drawn']
-  open: ListedCredit[] | null
-  ended: ListedCredit[] | null
+  /** null: as known */
+  credits: ListedCredit[] | null
   held: HeldPart[][] | null
   /** those that draw on the feature as a pool */
   drawing: HeldPart[][] | null
@@ -199,15 +202,12 @@ interface ListedSpending {
     | null
 }
 
-function spendingFrom(text: string): HeldSpending {
+function spendingFrom(text: string, known: KnownCredits | null): HeldSpending {
   const listed = JSON.parse(text) as ListedSpending
-  const { version, owed, drawn, open, ended, caps } = listed
+  const { version, owed, drawn, caps } = listed
   const held = heldParts(listed.feature, (listed.held ?? []).flat(), (listed.drawing ?? []).flat())
-  const credits = [...(open ?? []), ...(ended ?? [])].map((listed) => {
-    const [id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed] =
-      listed
-    return { id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed }
-  })
+  const credits = listed.credits?.map(creditFrom) ?? known?.credits
+  if (!credits) throw new Error('credits that are not known were not read')
   const counted = (caps ?? []).map(
     ([entity, period, limit, windowStart, used]): CapCount => ({
       entity,
@@ -218,6 +218,12 @@ function spendingFrom(text: string): HeldSpending {
     }),
   )
   return { version, owed, drawn, credits, held, caps: counted }
+}
+
+function creditFrom(listed: ListedCredit): UnheldCredit {
+  const [id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, amount, used, period, periodUsed] = listed
+  const paid = { amount, used, reserved: 0 as const, period, periodUsed }
+  return { id, kind, priority, effectiveAt, expiresAt, voidedAt, seq, ...paid }
 }
 
 /** As the database lists it: see `live_subscriptions` in the schema. */
@@ -257,7 +263,9 @@ function read(client: Tx, questions: readonly Question[]): Promise<(HoldingRow |
   if (questions.some(({ spends }) => spends)) {
     const flags = textArray(questions, ({ spends }) => (spends ? 't' : 'f'))
     const entities = textArray(questions, ({ entities }) => textArray(entities, (entity) => entity))
-    return SPENDERS.run(client, [...columns(questions), flags, entities])
+    const uids = numberArray(questions, ({ known }) => known?.uid ?? null)
+    const versions = numberArray(questions, ({ known }) => known?.version ?? null)
+    return SPENDERS.run(client, [...columns(questions), flags, entities, uids, versions])
   }
   if (!first || questions.length > 1) return MANY.run(client, columns(questions))
   const { appId, userId, featureId, resetPeriod } = first
