@@ -138,6 +138,54 @@ describe('spec §3: publishing in the dashboard', () => {
     expect(visit.problems).toEqual([])
   })
 
+  it('schedules a publication, which locks the package until then, and takes place at that time', async () => {
+    const { page, open } = visit
+    const { dashboard: api } = dashboard.server
+    await api.data(`mutation {
+      createApp(id: "later", name: "Later", testClock: true) { id }
+      createFeature(appId: "later", input: {id: "calls", name: "Calls", type: CONSUMABLE}) { id }
+      createPackage(appId: "later", input: {id: "soon", name: "Soon", features: [{id: "calls", entitlement: {limit: 10}}]}) { id }
+    }`)
+    const year = new Date().getUTCFullYear() + 1
+    await open('/apps/later/packages/soon/publish')
+    await page.getByRole('radio', { name: 'Later' }).check()
+    const schedule = page.getByRole('button', { name: 'Schedule', exact: true })
+    expect(await schedule.isDisabled()).toBe(true)
+    await page.getByLabel('Date and time').fill('2020-01-01T10:00')
+    await schedule.click()
+    await page.getByText('The publication must be in the future').waitFor()
+    await page.getByLabel('Date and time').fill(`${year}-03-01T10:00`)
+    await page.getByLabel('Note').fill('Spring prices')
+    await schedule.click()
+    await page.getByText(/^Soon will be published on Mar 1, /).waitFor()
+    const waiting = page.getByRole('status').filter({ hasText: 'Scheduled to be published on' })
+    await waiting.getByText('Scheduled by owner@example.com').waitFor()
+    await waiting.getByText('Spring prices').waitFor()
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    expect(await page.getByLabel('Limit').isEditable()).toBe(false)
+
+    await waiting.getByRole('button', { name: 'Unschedule' }).click()
+    await waiting.waitFor({ state: 'detached' })
+    await expect.poll(() => page.getByLabel('Limit').isEditable()).toBe(true)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await waiting.waitFor()
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await waiting.getByRole('link', { name: 'Change' }).click()
+    expect(await page.getByLabel('Date and time').inputValue()).toBe(`${year}-03-01T10:00`)
+    expect(await page.getByLabel('Note').inputValue()).toBe('Spring prices')
+    await page.getByLabel('Date and time').fill(`${year}-02-01T10:00`)
+    await schedule.click()
+    await page.getByText(/^Soon will be published on Feb 1, /).waitFor()
+    await api.data(`mutation { advanceClock(appId: "later", to: "${year}-02-02T00:00:00Z") { id } }`)
+    await expect
+      .poll(async () => {
+        await open('/apps/later/packages')
+        return page.getByRole('row').filter({ hasText: 'Soon' }).innerText()
+      })
+      .toContain('Published')
+    expect(visit.problems).toEqual([])
+  })
+
   it('asks before an empty package is published', async () => {
     const { page, open } = visit
     const { dashboard: api } = dashboard.server
@@ -179,7 +227,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.getByRole('radio', { name: 'New customers only' }).check()
     await page.getByText('Current subscribers are not affected.').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
-    await page.getByText('Published for new customers.').waitFor()
+    await page.getByText('Kept is published. New customers get it.').waitFor()
     expect(await version()).toBe(1)
 
     await page.getByRole('tab', { name: 'Versions' }).click()

@@ -72,6 +72,7 @@ const PLACES: Record<string, Place> = {
   editPackage: { path: '/apps/default/packages/basic', control: button('Remove API calls from the package') },
   discardPackageDraft: { path: '/apps/default/packages/basic', control: button('Discard the draft') },
   publishPackage: { path: '/apps/default/packages/basic/publish', control: button(/^Publish/) },
+  cancelScheduledPublication: { path: '/apps/default/packages/soon', control: button('Unschedule') },
   migrateSubscriptions: {
     path: '/apps/default/packages/extra?tab=versions',
     control: button('Move subscribers'),
@@ -230,6 +231,8 @@ async function fill(): Promise<void> {
     setOverride(appId: "default", input: {userId: "ada", featureId: "sso", mode: GRANT}) { mode }
     addCredit(appId: "default", input: {id: "crd_ada", userId: "ada", featureId: "calls", amount: 50}) { id }
     inviteMember(email: "invited@example.com", role: EDITOR) { id }
+    soon: createPackage(appId: "default", input: {id: "soon", name: "Soon", features: []}) { id }
+    scheduled: publishPackage(appId: "default", id: "soon", at: "2999-01-01T00:00:00Z") { id }
   }`)
   const { subscriptions } = await server.admin.data('{ subscriptions(userId: "bob") { id } }')
   await server.admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', {

@@ -14,6 +14,7 @@ export const PACKAGES = graphql(`
     packages(appId: $appId, search: $search) {
       id name status isAddon archived updatedAt
       draft { name }
+      scheduled { at problem }
       grants { id }
       prices { id amount decimals currency interval }
     }
@@ -59,7 +60,7 @@ export const packageColumns = (appId: string, figures: Figures) => [
     sort: 'status',
     cell: (p: Package) => (
       <Group gap="xs">
-        <PackageStatusTag status={p.status} hasDraft={p.draft !== null} />
+        <PackageStatusTag status={p.status} hasDraft={p.draft !== null} scheduled={p.scheduled} />
         {p.isAddon && <Tag tone="accent">Add-on</Tag>}
       </Group>
     ),

@@ -6,6 +6,7 @@ export const PACKAGE = graphql(`
     package(appId: $appId, id: $id) {
       id name status isAddon archived metadata updatedAt version
       grants { id limit resetPeriod overageEnabled }
+      scheduled { at for note author problem }
       draft { name grants { id limit resetPeriod overageEnabled } }
     }
     features(appId: $appId) { id name type unitLabel unitLabelPlural archived }

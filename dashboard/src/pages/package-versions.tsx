@@ -35,6 +35,8 @@ interface PackageVersionsProps {
   name: string
   /** whether edits wait for their publication */
   hasDraft: boolean
+  /** edits are refused until the draft is published or unscheduled */
+  isScheduled: boolean
   /** reloads the package */
   onRestored: () => void
   features: readonly CatalogueFeature[]
@@ -122,7 +124,7 @@ export function PackageVersions(props: PackageVersionsProps) {
                           },
                           version !== packageVersions.versions[0] && {
                             label: 'Restore as a draft',
-                            disabled: !may('editPackage'),
+                            disabled: !may('editPackage') || props.isScheduled,
                             onClick: () => setRestored(version),
                           },
                         ]}

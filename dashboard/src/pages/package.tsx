@@ -21,6 +21,7 @@ import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
 import { PACKAGE } from './package-query.ts'
+import { ScheduledPublication } from './scheduled-publication.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 
 const PackageVersions = lazy(async () => ({
@@ -78,7 +79,13 @@ export function PackagePage() {
       heading={
         <Group gap="sm">
           {found?.name ?? id}
-          {found && <PackageStatusTag status={found.status} hasDraft={found.draft !== null} />}
+          {found && (
+            <PackageStatusTag
+              status={found.status}
+              hasDraft={found.draft !== null}
+              scheduled={found.scheduled}
+            />
+          )}
           {found?.isAddon && <Tag tone="accent">Add-on</Tag>}
           {found?.archived && <Tag>Archived</Tag>}
         </Group>
@@ -99,7 +106,7 @@ export function PackagePage() {
       }
       actions={
         <>
-          {tab !== 'content' && publishable && review('filled')}
+          {tab !== 'content' && publishable && found.scheduled?.problem !== null && review('filled')}
           {found && (
             <PackageRemoval
               appId={app}
@@ -116,6 +123,7 @@ export function PackagePage() {
         {({ package: p, features }) => {
           if (!p) return null
           const shown = p.draft ?? p
+          const isWaiting = p.scheduled?.problem === null
           return (
             <Tabs
               value={tab}
@@ -139,7 +147,8 @@ export function PackagePage() {
                       discard.mutate({ appId: app, id, version: p.version })
                     }}
                   />
-                  {p.draft && (
+                  <ScheduledPublication appId={app} package={p} />
+                  {p.draft && !isWaiting && (
                     <Note tone="warn" title="These edits are not published yet">
                       <Group justify="space-between">
                         <Text size="sm">Subscribers keep the published version until you publish again.</Text>
@@ -168,11 +177,12 @@ export function PackagePage() {
                     grants={shown.grants}
                     features={features}
                     published={p.status === 'PUBLISHED'}
-                    readOnly={!may('editPackage')}
+                    readOnly={!may('editPackage') || isWaiting}
                     onReload={() => void reload()}
-                    {...(publishable && {
-                      actions: (dirty: boolean) => review(dirty ? 'default' : 'filled'),
-                    })}
+                    {...(publishable &&
+                      !isWaiting && {
+                        actions: (dirty: boolean) => review(dirty ? 'default' : 'filled'),
+                      })}
                   />
                   {p.draft && (
                     <Stack gap="xs">
@@ -189,16 +199,20 @@ export function PackagePage() {
                 <SubscriptionList appId={app} packageId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="versions">
-                <Suspense fallback={<Loading />}>
-                  <PackageVersions
-                    appId={app}
-                    packageId={id}
-                    name={p.name}
-                    hasDraft={p.draft !== null}
-                    features={features}
-                    onRestored={() => void reload()}
-                  />
-                </Suspense>
+                <Stack gap="md">
+                  <ScheduledPublication appId={app} package={p} />
+                  <Suspense fallback={<Loading />}>
+                    <PackageVersions
+                      appId={app}
+                      packageId={id}
+                      name={p.name}
+                      hasDraft={p.draft !== null}
+                      isScheduled={isWaiting}
+                      features={features}
+                      onRestored={() => void reload()}
+                    />
+                  </Suspense>
+                </Stack>
               </Tabs.Panel>
               <Tabs.Panel value="metadata">
                 <PackageMetadataForm

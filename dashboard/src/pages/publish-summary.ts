@@ -3,6 +3,12 @@ import { number, units } from '../ui/number.ts'
 
 export type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 
+export const REACH_LABELS: Record<Reach, string> = {
+  ALL: 'Everyone',
+  NEW_ONLY: 'New customers only',
+  AT_PERIOD_END: 'Everyone, when their period ends',
+}
+
 interface Impact {
   subscribers: number
   gain: number

@@ -2,9 +2,11 @@ import { Button, Group, Radio, Stack, Text, TextInput, Title } from '@mantine/co
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
+import { fieldErrorOf } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { isoOfLocal, localMinute, timeZone } from '../forms/local-time.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { GrantDiff } from '../ui/grant-diff.tsx'
@@ -14,35 +16,32 @@ import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
 import { PACKAGE } from './package-query.ts'
 import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish-impact.tsx'
-import { publishSummary, type Reach, subscribers } from './publish-summary.ts'
+import { publishSummary, REACH_LABELS, type Reach, subscribers } from './publish-summary.ts'
 
 const PUBLISH = graphql(`
-  mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $note: String, $version: String) {
-    publishPackage(appId: $appId, id: $id, for: $for, note: $note, expectedVersion: $version) { id status }
+  mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $note: String, $at: String, $version: String) {
+    publishPackage(appId: $appId, id: $id, for: $for, note: $note, at: $at, expectedVersion: $version) { id scheduled { at } }
   }
 `)
 
-const REACHES: { value: Reach; label: string; about: string; said: string }[] = [
+const REACHES: { value: Reach; about: string; said: string }[] = [
   {
     value: 'ALL',
-    label: 'Everyone, now',
-    about: 'All current subscribers get the new version immediately.',
-    said: 'Published. It is live for everyone now.',
+    about: 'All current subscribers get the new version as soon as it is published.',
+    said: 'It is live for everyone.',
   },
   {
     value: 'NEW_ONLY',
-    label: 'New customers only',
     about: 'Current subscribers keep the version they bought. You can move them later.',
-    said: 'Published for new customers.',
+    said: 'New customers get it.',
   },
   {
     value: 'AT_PERIOD_END',
-    label: 'Everyone, when their period ends',
-    about:
-      'Current subscribers keep their version until their period ends. New customers get the new one now.',
-    said: 'Published. Current subscribers get it when their period ends.',
+    about: 'Current subscribers keep their version until their period ends. New customers get the new one.',
+    said: 'Current subscribers get it when their period ends.',
   },
 ]
 
@@ -52,18 +51,27 @@ export function PublishPage() {
   const navigate = useNavigate()
   const may = useMay()
   const asked = useAsk(PACKAGE, { appId: app, id })
-  const { for: reach = 'ALL' } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const { for: chosen } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const waiting = asked.data?.package?.scheduled ?? null
+  const reach = chosen ?? waiting?.for ?? 'ALL'
   const preview = useAsk(
     PREVIEW,
     { appId: app, packageId: id, for: reach },
     { patienceMs: OVER_ALL_USERS_MS },
   )
   const publish = useChange(PUBLISH, {
-    said: REACHES.find(({ value }) => value === reach)?.said ?? '',
+    said: ({ publishPackage }) =>
+      publishPackage?.scheduled
+        ? `${name} will be published on ${dateTimeOf(publishPackage.scheduled.at)}.`
+        : `${name} is published. ${REACHES.find(({ value }) => value === reach)?.said ?? ''}`,
     done: () => navigate({ to: '/apps/$app/packages/$id', params: { app, id } }),
   })
   const [confirming, setConfirming] = useState(false)
-  const [note, setNote] = useState('')
+  const [typedNote, setNote] = useState<string | null>(null)
+  const note = typedNote ?? waiting?.note ?? ''
+  // Null: now. Undefined: as it is scheduled.
+  const [entered, setEntered] = useState<string | null | undefined>(undefined)
+  const date = entered === undefined ? waiting && localMinute(waiting.at) : entered
   const name = asked.data?.package?.name ?? id
   return (
     <Page
@@ -74,7 +82,7 @@ export function PublishPage() {
         </AnchorLink>
       }
     >
-      <FormAlert error={publish.error} />
+      <FormAlert error={publish.error} fields={['at']} />
       <Loaded of={asked} whole skeleton={<SkeletonCards cards={2} cols={1} height={140} />}>
         {({ package: p, features }) => {
           if (!p) return null
@@ -85,7 +93,10 @@ export function PublishPage() {
           const counted = preview.data?.publishPreview
           const empty = (p.draft ?? p).grants.length === 0
           const confirm = () =>
-            publish.mutate({ appId: app, id, for: reach, note: note.trim() || null, version: p.version })
+            publish.mutate({
+              ...{ appId: app, id, for: reach, note: note.trim() || null, version: p.version },
+              at: date === null ? null : isoOfLocal(date),
+            })
           return (
             <Stack gap="xl">
               <Stack gap="xs">
@@ -118,8 +129,8 @@ export function PublishPage() {
                     }
                   >
                     <Stack gap="sm" mt="xs">
-                      {REACHES.map(({ value, label, about }) => (
-                        <Radio key={value} value={value} label={label} description={about} />
+                      {REACHES.map(({ value, about }) => (
+                        <Radio key={value} value={value} label={REACH_LABELS[value]} description={about} />
                       ))}
                     </Stack>
                   </Radio.Group>
@@ -127,6 +138,28 @@ export function PublishPage() {
                     {({ publishPreview }) => publishPreview && <PublishFigures preview={publishPreview} />}
                   </Loaded>
                 </>
+              )}
+              <Radio.Group
+                label="When?"
+                value={date === null ? 'now' : 'later'}
+                onChange={(value) => setEntered(value === 'now' ? null : '')}
+              >
+                <Group gap="lg" mt="xs">
+                  <Radio value="now" label="Now" />
+                  <Radio value="later" label="Later" />
+                </Group>
+              </Radio.Group>
+              {date !== null && (
+                <TextInput
+                  label="Date and time"
+                  description={`In your time zone (${timeZone}), by the clock of the app. Until then, the package cannot be edited: what you see here is what will be published. Unschedule it to edit it`}
+                  maw={520}
+                  required
+                  type="datetime-local"
+                  error={fieldErrorOf(publish.error, ['at'])?.at}
+                  value={date}
+                  onChange={(event) => setEntered(event.currentTarget.value)}
+                />
               )}
               <TextInput
                 label="Note"
@@ -146,10 +179,10 @@ export function PublishPage() {
                   onClick={empty ? () => setConfirming(true) : confirm}
                   loading={publish.isPending}
                   // No confirming before the impact is shown.
-                  disabled={!may('publishPackage') || (!firstTime && !counted)}
+                  disabled={!may('publishPackage') || (!firstTime && !counted) || date === ''}
                   {...(counted?.lose && { color: 'red.9' })}
                 >
-                  {publishLabel(counted)}
+                  {publishLabel(counted, date !== null)}
                 </Button>
               </StickyActions>
               {!firstTime && counted && <PublishTouched preview={counted} app={app} packageId={id} />}
@@ -189,5 +222,7 @@ export function PublishPage() {
   )
 }
 
-const publishLabel = (preview: Preview | null | undefined) =>
-  preview?.lose ? `Publish, though ${number(preview.lose)} lose access` : 'Publish'
+function publishLabel(preview: Preview | null | undefined, isLater: boolean): string {
+  const verb = isLater ? 'Schedule' : 'Publish'
+  return preview?.lose ? `${verb}, though ${number(preview.lose)} lose access` : verb
+}

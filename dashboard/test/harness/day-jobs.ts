@@ -131,7 +131,7 @@ export const JOBS: Job[] = [
       await page.getByRole('link', { name: 'Review and publish' }).click()
       await page.getByRole('radio', { name: 'New customers only' }).check()
       await at.button('Publish').click()
-      await page.getByText('Published for new customers.').waitFor()
+      await page.getByText('Pro is published. New customers get it.').waitFor()
     },
   },
   {

@@ -11,8 +11,8 @@ import {
 } from './catalogue.ts'
 import type { Feature } from './feature.ts'
 import type { Entitlement } from './package.ts'
-import type { Reach } from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
+import type { Reach } from './publication.ts'
 
 const bare = (id: string): Feature => {
   const { overridePeriods, spends, archived, ...rest } = featureContent(id)

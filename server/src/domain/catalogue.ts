@@ -9,15 +9,10 @@ import {
   type PackageEdit,
   type PackageFeature,
 } from './package.ts'
-import {
-  type HistoryEntry,
-  type PackageHistory,
-  type Reach,
-  type Versioned,
-  versionAt,
-} from './package-version.ts'
+import { type HistoryEntry, type PackageHistory, type Versioned, versionAt } from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
 import { drawsOf } from './pool.ts'
+import type { Reach } from './publication.ts'
 import type { Draw } from './split.ts'
 
 /** All features and packages of one app, oldest first. */
@@ -175,7 +170,7 @@ export function catalogueWith(
       features: p.features,
     }
     const after = reach === 'ALL' ? [] : [...(entries.length > 0 ? entries : lastForAll(p)), published]
-    return { ...p, ...edit, draft: null, version, history, entries: after }
+    return { ...p, ...edit, draft: null, scheduled: null, version, history, entries: after }
   })
 }
 

@@ -1,7 +1,8 @@
 import type { ChangeTime } from './change-time.ts'
 import { badUserInput, quote } from './errors.ts'
 import type { Package } from './package.ts'
-import type { HistoryEntry, Reach } from './package-version.ts'
+import type { HistoryEntry } from './package-version.ts'
+import type { Reach } from './publication.ts'
 
 export const MIGRATION_STATUSES = ['DRY_RUN', 'SCHEDULED', 'DONE', 'UNDONE'] as const
 export type MigrationStatus = (typeof MIGRATION_STATUSES)[number]

@@ -27,6 +27,7 @@ const sold = (id: string, more: Partial<Package> = {}): Package => ({
   draft: null,
   version: 1,
   history: 1,
+  scheduled: null,
   ...more,
 })
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { entitlement, featureContent, packageContent } from '../../test/harness/contents.ts'
 import { buildCatalogue, type Catalogue, catalogueWith, grantsOf, versionOf } from './catalogue.ts'
-import { type HistoryEntry, periodEnd, type Reach, versionAt } from './package-version.ts'
+import { type HistoryEntry, periodEnd, versionAt } from './package-version.ts'
+import type { Reach } from './publication.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2024, 0, 31)

@@ -1,5 +1,6 @@
 import type { PackageFeature } from './package.ts'
 import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
+import type { Reach } from './publication.ts'
 
 /**
  * Every publication of a package creates a version. The version that a subscription has is derived when it is read: the
@@ -10,10 +11,6 @@ import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
  * existing subscription; with AT_PERIOD_END each one moves at the end of the period that was running, unless a later
  * publication or migration moves it earlier; undoing a migration restores all subscriptions it moved.
  */
-
-/** Subscriptions that a publication applies to: all now, only new ones, or each at the end of its period. */
-export const REACHES = ['ALL', 'NEW_ONLY', 'AT_PERIOD_END'] as const
-export type Reach = (typeof REACHES)[number]
 
 /** A publication of a version, or a migration from one version to another. */
 export interface HistoryEntry {

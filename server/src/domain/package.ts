@@ -6,6 +6,7 @@ import { MAX_COUNT, MAX_PACKAGE_FEATURES } from './limits.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
 import { RESET_PERIODS, type ResetPeriod } from './period.ts'
 import type { Price } from './price.ts'
+import type { ScheduledPublication } from './publication.ts'
 
 export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
 export type PackageStatus = (typeof PACKAGE_STATUSES)[number]
@@ -56,6 +57,7 @@ export interface Package {
   history: number
   /** Unpublished edits made in the dashboard. */
   draft: PackageEdit | null
+  scheduled: ScheduledPublication | null
 }
 
 /** Fields that the dashboard may edit. The Admin API changes metadata only. */

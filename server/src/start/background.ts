@@ -20,6 +20,7 @@ import { reconcile } from '../operations/billing/reconcile.ts'
 import { sendSandboxEvent } from '../operations/billing/send-sandbox-event.ts'
 import { deleteBulkChange, runBulkChange } from '../operations/bulk/run-bulk-change.ts'
 import type { Service } from '../operations/call/service.ts'
+import { publishScheduled } from '../operations/catalogue/publish-scheduled.ts'
 import { deleteImport } from '../operations/imports/delete-import.ts'
 import { BEAT_MS, JobWorkers } from '../operations/upkeep/job-workers.ts'
 import type { Pool } from '../store/connection/database.ts'
@@ -59,6 +60,7 @@ function tasksOf(service: Service): TaskList {
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)
       await resumeAppDeletions(service)
     },
+    'publish-scheduled': () => publishScheduled(service),
     reconcile: ({ which }) => reconcile(service, null, which),
   }
   return observed(tasks as unknown as TaskList, service)
@@ -92,6 +94,7 @@ const ROUND_MS = 25_000
  */
 async function scheduleRounds(pool: Pool): Promise<void> {
   await addJobForTurn(pool, 'turn-sandboxes', {}, MINUTE)
+  await addJobForTurn(pool, 'publish-scheduled', {}, MINUTE)
   await addJobForTurn(pool, 'reconcile', { which: 'due' }, 10 * MINUTE)
   await addJobForTurn(pool, 'reconcile', { which: 'all' }, DAY)
 }

@@ -23,6 +23,7 @@ const PLAN = {
   draft: null,
   version: 1,
   history: 1,
+  scheduled: null,
   updatedAt: 0,
 } satisfies Package
 const PRICE = { provider: 'stripe', amount: 900, currency: 'usd', interval: 'month' } as const

@@ -176,6 +176,7 @@ describe('gap: the audit log', () => {
       'acceptInvitation',
       'disableWebhookEndpoint',
       'resetPassword',
+      'scheduledPublication',
       'setOwner',
       'signIn',
       'signInFailed',

@@ -111,6 +111,7 @@ const MUTATIONS: Record<string, string[]> = {
   archivePackage: EDITORS,
   archivePrice: EDITORS,
   cancelScheduledChange: EDITORS,
+  cancelScheduledPublication: EDITORS,
   cancelSubscription: EDITORS,
   changePassword: MEMBERS,
   changeRole: OWNERS,

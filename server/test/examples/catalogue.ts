@@ -141,6 +141,20 @@ export const catalogueMutations = {
       after: { name: 'Gold', version: 1, draft: { name: 'Better' } },
     },
   },
+  cancelScheduledPublication: {
+    after: ['createPackage'],
+    async args({ world, package: id }) {
+      await world.dashboard.data(
+        `mutation { publishPackage(appId: "${world.id}", id: "${id}", at: "2999-01-01T00:00:00Z") { id } }`,
+      )
+      return { id }
+    },
+    audit: {
+      sentence: 'cancelled the scheduled publication of the package Gold',
+      before: { publishAt: expect.any(String) },
+      after: { publishAt: null },
+    },
+  },
   discardPackageDraft: {
     after: ['editPackage'],
     args: ({ package: id }) => ({ id }),

@@ -40,6 +40,7 @@ export const packageContent = (id: string, more: Partial<PackageContent> = {}): 
   draft: null,
   version: 1,
   history: 1,
+  scheduled: null,
   entries: [],
   ...more,
 })

@@ -8,6 +8,7 @@ import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 import { rollUpUsage } from '../../src/operations/upkeep/roll-up-usage.ts'
 import { REVENUE_LISTS } from '../../src/store/billing/revenue-lists.ts'
 import { openPool } from '../../src/store/connection/database.ts'
+import { duePublications } from '../../src/store/jobs/due-publications.ts'
 import { pruneFeatureActivity, pruneReceipts } from '../../src/store/jobs/prune.ts'
 import { SUBSCRIPTION_STATES } from '../../src/store/subscriptions/subscription-list.ts'
 import { cancelLater } from '../../src/store/subscriptions/subscriptions.ts'
@@ -182,6 +183,7 @@ async function everyStatement(): Promise<Statement[]> {
   await leaving.data('mutation { signOut }')
 
   const pool = await openTestPool(server.databaseUrl, { max: 1 })
+  await duePublications(pool, 1)
   await pruneReceipts(pool, 86_400, 1_000)
   await pruneFeatureActivity(pool, 86_400, 1_000)
   await settleByClock(inItsPlace(pool), 'default', 1, Date.now())

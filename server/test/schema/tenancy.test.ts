@@ -332,6 +332,15 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   applyPackageEdit: (db, app) =>
     packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
   publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW, { author: null, note: null }),
+  setScheduled: (db, app) =>
+    packages.setScheduled(db, app, 'plan', {
+      at: NOW,
+      reach: 'ALL',
+      note: null,
+      memberId: 1,
+      author: 'a@example.com',
+      problem: null,
+    }),
   firstPublication: (db, app) => packages.firstPublication(db, app, 'plan'),
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
   usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),

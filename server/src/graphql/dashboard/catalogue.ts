@@ -6,12 +6,8 @@ import {
 } from '../../operations/catalogue/catalogue.ts'
 import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
-import {
-  discardPackageDraft,
-  editPackage,
-  publishPackage,
-  updatePackage,
-} from '../../operations/catalogue/edit-package.ts'
+import { discardPackageDraft, editPackage, updatePackage } from '../../operations/catalogue/edit-package.ts'
+import { cancelScheduledPublication, publishPackage } from '../../operations/catalogue/publish-package.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
@@ -107,10 +103,25 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
             description: 'Subscriptions that get the new version.',
           }),
           note: t.arg.string({ description: 'What changed and why, for the list of versions.' }),
+          at: t.arg.string({
+            description:
+              "Time at which to publish, by the app's clock; replaces a scheduled publication. Default: now. Until then, the package cannot be edited.",
+          }),
           expectedVersion,
         },
-        resolve: (_, { appId, id, for: reach, note, expectedVersion }, context) =>
-          publishPackage(appCall(context, appId, expectedVersion), id, reach ?? 'ALL', note ?? null),
+        resolve: (_, { appId, id, for: reach, note, at, expectedVersion }, context) =>
+          publishPackage(appCall(context, appId, expectedVersion), id, {
+            reach: reach ?? 'ALL',
+            note: note ?? null,
+            at: at ?? null,
+          }),
+      }),
+      cancelScheduledPublication: t.field({
+        type: types.package,
+        description: 'Cancels the scheduled publication of a package. Its draft is kept.',
+        args: { appId, id, expectedVersion },
+        resolve: (_, { appId, id, expectedVersion }, context) =>
+          cancelScheduledPublication(appCall(context, appId, expectedVersion), id),
       }),
       discardPackageDraft: t.field({
         type: types.package,

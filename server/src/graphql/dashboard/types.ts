@@ -2,8 +2,8 @@ import type { PlanCap } from '../../domain/cap.ts'
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { exponentOf } from '../../domain/currency.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
-import { REACHES } from '../../domain/package-version.ts'
 import type { Price } from '../../domain/price.ts'
+import { REACHES, type ScheduledPublication } from '../../domain/publication.ts'
 import { ROLES } from '../../domain/role.ts'
 import { type SentencePart, SUBJECT_KINDS, type Subject } from '../../domain/sentence.ts'
 import { featureVersion, packageVersion } from '../../operations/call/version.ts'
@@ -113,6 +113,22 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const packageDraft = builder.objectRef<PackageEdit>('PackageDraft').implement({
     fields: (t) => ({ name: t.exposeString('name'), grants: t.expose('features', { type: [grant] }) }),
   })
+  const scheduled = builder.objectRef<ScheduledPublication>('ScheduledPublication').implement({
+    description: 'Publication of a package at a chosen time.',
+    fields: (t) => ({
+      at: t.string({ description: "Time by the app's clock.", resolve: ({ at }) => isoTime(at) }),
+      for: t.expose('reach', { type: reach }),
+      note: t.exposeString('note', { nullable: true }),
+      author: t.exposeString('author', {
+        description:
+          'Email address of the member who scheduled it, and who needs the editor role at that time.',
+      }),
+      problem: t.exposeString('problem', {
+        nullable: true,
+        description: 'Why it did not take place; null if it has yet to.',
+      }),
+    }),
+  })
   const version = 'Version identifier that changes with every edit, for use as `expectedVersion`.'
   builder.objectFields(catalogue.package, (t) => ({
     grants: t.field({
@@ -125,6 +141,12 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       nullable: true,
       description: 'Unpublished edits to a published package.',
       resolve: (p: Package) => p.draft,
+    }),
+    scheduled: t.field({
+      type: scheduled,
+      nullable: true,
+      description: 'Scheduled publication; null if there is none.',
+      resolve: (p: Package) => p.scheduled,
     }),
     publishedVersion: t.int({
       description: 'Number of times the package was published; the `packageVersion` of its subscriptions.',

@@ -10,9 +10,9 @@ export function featureVersion(feature: CataloguedFeature): string {
   return hashOf([name, unitLabel, unitLabelPlural, metadata, thresholds ?? null, costs ?? []])
 }
 
-export function packageVersion({ name, status, metadata, features, draft }: Package): string {
+export function packageVersion({ name, status, metadata, features, draft, scheduled }: Package): string {
   const grants = features.map((f) => Object.values(entitlementOf(f)))
-  return hashOf([name, status, metadata, grants, draft])
+  return hashOf([name, status, metadata, grants, draft, ...(scheduled ? [scheduled] : [])])
 }
 
 /** Rejects the second of two concurrent edits, so that the first is not lost. */

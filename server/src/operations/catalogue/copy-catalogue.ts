@@ -15,6 +15,7 @@ import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
 import { requireFeature, requirePackage } from '../call/require.ts'
 import { catalogueOf } from './catalogue.ts'
+import { checkNotScheduled } from './mutate-package.ts'
 
 export async function catalogueDiff(call: Call, fromAppId: string): Promise<CatalogueDiff> {
   const to = await catalogueOf(call)
@@ -78,8 +79,9 @@ async function copyPackages(
     if (change === 'ADD') {
       made.push({ ...source, ...edit, updatedAt: now })
     } else if (change === 'CHANGE') {
-      const published = to.packages.get(id)?.status === 'PUBLISHED'
-      if (published) await setPackageDraft(tx, appId, id, edit, now)
+      const present = requirePackage(to, id)
+      checkNotScheduled(present)
+      if (present.status === 'PUBLISHED') await setPackageDraft(tx, appId, id, edit, now)
       else await applyPackageEdit(tx, appId, id, edit, now)
     }
   }

@@ -11,7 +11,8 @@ import { quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { checkMigration, checkUndo, type MigrationStatus, reachOf, statusOf } from '../../domain/migration.ts'
 import type { Entitlement, Package } from '../../domain/package.ts'
-import { periodEnd, type Reach } from '../../domain/package-version.ts'
+import { periodEnd } from '../../domain/package-version.ts'
+import type { Reach } from '../../domain/publication.ts'
 import { touchedFeatures } from '../../domain/publish-impact.ts'
 import {
   addToHistory,

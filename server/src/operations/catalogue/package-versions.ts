@@ -1,7 +1,7 @@
 import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
 import type { Entitlement } from '../../domain/package.ts'
-import type { Reach } from '../../domain/package-version.ts'
+import type { Reach } from '../../domain/publication.ts'
 import { type Authorship, type HistoryRow, packageHistory } from '../../store/catalogue/package-history.ts'
 import { firstPublication } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'

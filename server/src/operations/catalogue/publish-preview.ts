@@ -1,6 +1,7 @@
 import { type Catalogue, catalogueWith, countedPeriodsOf } from '../../domain/catalogue.ts'
 import type { Entitlement, Package } from '../../domain/package.ts'
-import { periodEnd, type Reach } from '../../domain/package-version.ts'
+import { periodEnd } from '../../domain/package-version.ts'
+import type { Reach } from '../../domain/publication.ts'
 import { type TouchedFeature, touchedFeatures } from '../../domain/publish-impact.ts'
 import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { requireApp } from '../apps/apps.ts'

@@ -38,6 +38,11 @@ export const VALUES: Record<string, Values> = {
     subjects: () => [],
     text: (done) => afterColon(changedValues(done.subjectKind, done).map(changeText)),
   },
+  publishAt: {
+    subjects: () => [],
+    text: ({ after }) =>
+      typeof after?.publishAt === 'string' ? say` on ${time(Date.parse(after.publishAt))}` : NOTHING,
+  },
   planChange: {
     subjects: (done) => packagesOf(done),
     text(done, nameOf) {

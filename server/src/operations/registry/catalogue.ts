@@ -1,4 +1,13 @@
-import { archived, by, byId, byInput, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
+import {
+  type AuditSentence,
+  archived,
+  by,
+  byId,
+  byInput,
+  byResult,
+  type MutationEntry,
+  type QueryEntry,
+} from './entry.ts'
 
 export const catalogueQueries = {
   feature: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
@@ -78,7 +87,16 @@ export const catalogueMutations = {
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'package', id: byId },
-    sentence: 'published the package {package}',
+    sentence: ({ after }) =>
+      typeof after?.publishAt === 'string'
+        ? 'scheduled the publication of the package {package}{publishAt}'
+        : 'published the package {package}',
+  },
+  cancelScheduledPublication: {
+    dashboard: true,
+    role: 'EDITOR',
+    subject: { kind: 'package', id: byId },
+    sentence: 'cancelled the scheduled publication of the package {package}',
   },
   archivePackage: {
     dashboard: true,
@@ -125,3 +143,8 @@ export const catalogueMutations = {
     sentence: 'copied the catalogue of the app {app}',
   },
 } as const satisfies Record<string, MutationEntry>
+
+/** Made at the scheduled time, in the name of the member who scheduled it. */
+export const catalogueEvents = {
+  scheduledPublication: 'published the package {package} as scheduled',
+} as const satisfies Record<string, AuditSentence>

@@ -1,7 +1,7 @@
 import type { RequiredScope } from '../../domain/api-key-scope.ts'
 import { appMutations, appQueries } from './apps.ts'
 import { billingEvents, billingMutations, billingQueries } from './billing.ts'
-import { catalogueMutations, catalogueQueries } from './catalogue.ts'
+import { catalogueEvents, catalogueMutations, catalogueQueries } from './catalogue.ts'
 import { creditMutations, creditQueries } from './credits.ts'
 import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
 import { eventMutations, eventQueries } from './events.ts'
@@ -86,5 +86,5 @@ export const SENTENCES: ReadonlyMap<string, AuditSentence> = new Map<string, Aud
     const { sentence } = MUTATIONS[name]
     return sentence === undefined ? [] : [[name, sentence] as const]
   }),
-  ...Object.entries({ ...memberEvents, ...billingEvents, ...webhookEvents }),
+  ...Object.entries({ ...memberEvents, ...catalogueEvents, ...billingEvents, ...webhookEvents }),
 ])

@@ -16,6 +16,7 @@ const SNAPSHOTS = {
   feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata,
       thresholds, costs, archived_at as "archivedAt" from feature where app_id = $1 and id = $2`,
   package: `select id, name, status, is_addon as "isAddon", metadata, draft, version, archived_at as "archivedAt",
+      publish_at as "publishAt", publication->>'reach' as "publishFor", publication->>'note' as "publishNote",
       (select reach from package_history h where h.app_id = p.app_id and h.package_id = p.id and h.to_version = p.version
          and h.kind = 'PUBLISHED') as "publishedFor",
       (select coalesce(json_agg(jsonb_build_object('featureId', feature_id, 'limit', "limit",

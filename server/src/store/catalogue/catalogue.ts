@@ -87,6 +87,10 @@ select app.version, app.origins, app.archived_at is not null as archived, app.te
      'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
      'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,
      'archived', p.archived_at is not null,
+     'scheduled', (select json_build_object('at', (extract(epoch from p.publish_at) * 1000)::bigint, 'reach', s.reach,
+        'note', s.note, 'memberId', s."memberId", 'author', s.author, 'problem', s.problem)
+        from json_to_record(p.publication) as s (reach text, note text, "memberId" bigint, author text, problem text)
+        where p.publish_at is not null),
      'entries', ${ENTRIES},
      'features', (select coalesce(json_agg(json_build_object(
         'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Entitlement, PackageEdit } from '../../domain/package.ts'
+import type { ScheduledPublication } from '../../domain/publication.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import type { Authorship } from './package-history.ts'
@@ -68,6 +69,22 @@ export async function setPackageDraft(
     id,
     draft && JSON.stringify(draft),
     timestamp(now),
+  ])
+}
+
+/** Null: no publication is scheduled any more. */
+export async function setScheduled(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  scheduled: ScheduledPublication | null,
+): Promise<void> {
+  const { at, ...rest } = scheduled ?? { at: null }
+  await db.query(`update package set publish_at = $3, publication = $4 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    at === null ? null : timestamp(at),
+    at === null ? null : JSON.stringify(rest),
   ])
 }
 
