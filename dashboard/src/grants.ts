@@ -1,10 +1,20 @@
-import { units } from './ui/number.ts'
+import { number, units } from './ui/number.ts'
 
 export interface Grant {
   id: string
   limit: string | null
   resetPeriod: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | 'NEVER'
   overageEnabled: boolean
+  /** units of overage beyond the limit; null: any number */
+  overageCap: string | null
+  caps: readonly GrantCap[]
+}
+
+/** Of each subscriber, or of each of their entities of one type. */
+export interface GrantCap {
+  limit: string
+  period: Grant['resetPeriod']
+  perEntity: string | null
 }
 
 export interface CatalogueFeature {
@@ -25,12 +35,17 @@ export const RESET_PERIODS = [
 ] as const
 
 /** What `createPackage` and `editPackage` take for a grant. */
-export function grantInput(
-  { id, limit, resetPeriod, overageEnabled }: Grant,
-  features: readonly CatalogueFeature[],
-) {
+export function grantInput(grant: Grant, features: readonly CatalogueFeature[]) {
+  const { id, limit, resetPeriod, overageEnabled, overageCap, caps } = grant
   if (features.find((feature) => feature.id === id)?.type === 'BINARY') return { id }
-  return { id, entitlement: { resetPeriod, overageEnabled, ...(limit !== null && { limit: Number(limit) }) } }
+  const entitlement = {
+    resetPeriod,
+    overageEnabled,
+    ...(limit !== null && { limit: Number(limit) }),
+    ...(overageCap !== null && { overageCap: Number(overageCap) }),
+    caps: caps.map((cap) => ({ ...cap, limit: Number(cap.limit) })),
+  }
+  return { id, entitlement }
 }
 
 const PER: Record<Grant['resetPeriod'], string> = {
@@ -42,12 +57,27 @@ const PER: Record<Grant['resetPeriod'], string> = {
   NEVER: '',
 }
 
-/** Describes a grant: "1,000 calls a month, overage counted". */
+/** Describes a grant: "1,000 calls a month, overage counted, at most 50 an hour for each agent". */
 export function grantText(grant: Grant, feature: CatalogueFeature | undefined): string {
   if (feature?.type === 'BINARY') return 'included'
+  return [grantLimitText(grant, feature), ...grant.caps.map(capText)].join(', ')
+}
+
+function grantLimitText(grant: Grant, feature: CatalogueFeature | undefined): string {
   if (grant.limit === null) return 'unlimited'
   const amount = units(Number(grant.limit), feature?.unitLabel, feature?.unitLabelPlural)
-  return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', overage counted' : ''}`
+  return `${amount}${PER[grant.resetPeriod]}${overageText(grant)}`
+}
+
+function overageText({ overageEnabled, overageCap }: Grant): string {
+  if (!overageEnabled) return ''
+  return overageCap === null ? ', overage counted' : `, overage up to ${number(overageCap)}`
+}
+
+/** Describes a cap: "at most 50 an hour for each agent". */
+export function capText({ limit, period, perEntity }: GrantCap): string {
+  const window = period === 'NEVER' ? ' in total' : PER[period]
+  return `at most ${number(limit)}${window}${perEntity === null ? '' : ` for each ${perEntity}`}`
 }
 
 interface PlanLimit {
@@ -109,4 +139,8 @@ export function grantChanges(
 }
 
 const sameGrant = (a: Grant, b: Grant) =>
-  a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled
+  a.limit === b.limit &&
+  a.resetPeriod === b.resetPeriod &&
+  a.overageEnabled === b.overageEnabled &&
+  a.overageCap === b.overageCap &&
+  a.caps.map(capText).join() === b.caps.map(capText).join()

@@ -158,7 +158,8 @@ describe('an amount of a feature', () => {
       unitLabel: 'report',
       unitLabelPlural: null,
     } as const
-    const grant = { id: 'report', limit: '5', resetPeriod: 'MONTH', overageEnabled: false } as const
+    const rest = { resetPeriod: 'MONTH', overageEnabled: false, overageCap: null, caps: [] } as const
+    const grant = { id: 'report', limit: '5', ...rest }
     expect(grantText(grant, report)).toBe('5 × report a month')
     expect(overrideText({ mode: 'ADD', limit: 5, overageEnabled: null }, report)).toBe('5 × report more')
   })

@@ -64,6 +64,21 @@ describe('what changed, in words', () => {
     ])
   })
 
+  it('says caps of an entitlement in words', () => {
+    const calls = { featureId: 'calls', limit: 1000 }
+    const caps = [
+      { period: 'DAY', limit: 1000, perEntity: null },
+      { period: 'NEVER', limit: 50, perEntity: 'agent' },
+    ]
+    const text = 'at most 1,000 a day, at most 50 in total for each agent'
+    expect(differences({ features: [calls] }, { features: [{ ...calls, caps }] })).toEqual([
+      { field: 'Features › API calls › Caps', before: '–', after: text },
+    ])
+    expect(differences({ features: [] }, { features: [{ ...calls, caps, overageCap: 5 }] })).toEqual([
+      { field: 'Features › API calls', before: '–', after: `Limit: 1,000, Caps: ${text}, Overage cap: 5` },
+    ])
+  })
+
   it('cuts what is long, and shows times as times', () => {
     const [long] = differences({ note: null }, { note: 'x'.repeat(10_000) })
     expect(long?.after).toBe(`${'x'.repeat(240)}…`)
@@ -81,8 +96,8 @@ describe('what changed, in words', () => {
 })
 
 describe('what publishing does to current subscribers', () => {
-  const grant = (limit: string) =>
-    [{ id: 'calls', limit, resetPeriod: 'MONTH', overageEnabled: false }] as const
+  const rest = { resetPeriod: 'MONTH', overageEnabled: false, overageCap: null, caps: [] } as const
+  const grant = (limit: string) => [{ id: 'calls', limit, ...rest }]
   const none = { subscribers: 2, gain: 0, lose: 0, moreOverage: 0, lessOverage: 0 }
   it.each<[impact: Partial<typeof none>, reach: Reach, after: string, text: string]>([
     [{}, 'ALL', '20', '2 subscribers: limits change, but nobody gains or loses access'],

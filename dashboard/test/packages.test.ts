@@ -96,4 +96,70 @@ describe('gap: packages in the dashboard', () => {
     })
     expect(problems).toEqual([])
   })
+
+  it('have caps and a limit of overage, in drafts, copies and versions too', async () => {
+    const { page, open, idle, problems } = visit
+    const entitlement = async (id: string) => {
+      const fields = 'grants { id limit overageCap caps { limit period perEntity } }'
+      const { package: all } = await dashboard.server.dashboard.data(
+        `query ($id: String!) { package(appId: "default", id: $id) { ${fields} draft { ${fields} } } }`,
+        { id },
+      )
+      return (all.draft ?? all).grants[0]
+    }
+    const limits = {
+      overageCap: '5000',
+      caps: [
+        { limit: '1000', period: 'DAY', perEntity: null },
+        { limit: '50', period: 'HOUR', perEntity: 'agent' },
+      ],
+    }
+    await open('/apps/default/packages/basic')
+    await page.getByRole('switch', { name: 'Overage' }).check()
+    await page.getByLabel('Overage up to').fill('5000')
+    const add = page.getByRole('button', { name: 'Add cap to API calls' })
+    await add.click()
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    const first = page.getByRole('group', { name: 'Cap 1' })
+    await first.getByText('Missing').waitFor()
+    await first.getByRole('textbox', { name: 'Cap' }).fill('50')
+    await first.getByRole('combobox', { name: 'Per' }).click()
+    await page.getByRole('option', { name: 'hour', exact: true }).click()
+    await first.getByLabel('For each').fill('agent')
+    await add.click()
+    const second = page.getByRole('group', { name: 'Cap 2' })
+    await second.getByRole('textbox', { name: 'Cap' }).fill('1000')
+    await add.click()
+    await page.getByRole('button', { name: 'Remove cap 3' }).click()
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('Draft saved.').waitFor()
+    expect(await entitlement('basic')).toMatchObject({ id: 'calls', limit: '10', ...limits })
+
+    const changes = page.getByRole('table', { name: 'Published and draft' })
+    await changes
+      .getByText(
+        '10 calls a month, overage up to 5,000, at most 1,000 a day, at most 50 an hour for each agent',
+      )
+      .waitFor()
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await changes.waitFor()
+    expect(await entitlement('basic')).toMatchObject(limits)
+
+    await open('/apps/default/packages')
+    await page.getByRole('button', { name: 'More for the package Basic', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await page.getByRole('dialog').getByLabel('Id').fill('basic-3')
+    await page.getByRole('button', { name: 'Duplicate package' }).click()
+    await page.waitForURL(/packages\/basic-3$/)
+    await idle()
+    expect(await entitlement('basic-3')).toMatchObject(limits)
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    await open('/apps/default/packages/basic')
+    await second.waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.setViewportSize({ width: 1280, height: 720 })
+    expect(problems).toEqual([])
+  })
 })

@@ -21,8 +21,8 @@ const COPIED = graphql(`
   query CopiedPackage($appId: String!, $id: String!) {
     package(appId: $appId, id: $id) {
       name isAddon metadata
-      grants { id limit resetPeriod overageEnabled }
-      draft { grants { id limit resetPeriod overageEnabled } }
+      grants { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } }
+      draft { grants { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } } }
     }
     features(appId: $appId) { id name type unitLabel unitLabelPlural archived }
   }

@@ -23,7 +23,9 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loading } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
+import { CapFields, capProblems, NEW_CAP } from './cap-fields.tsx'
 import { FormDialog } from './form-dialog.tsx'
+import { hasOverageCap, inputOf, MAX_CAPS, NEW_GRANT, valuesOf } from './grant-values.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
 
@@ -56,7 +58,7 @@ export function PackageForm(props: PackageFormProps) {
   const { appId, id, features, readOnly } = props
   const form = useForm({
     initialValues: { name: props.name, grants: props.grants.map(valuesOf) },
-    validate: { name: required('The name') },
+    validate: { name: required('The name'), grants: { caps: capProblems } },
   })
   // From when the form was filled: changes that arrive while typing must not count as seen.
   const [seen, setSeen] = useState(props.version)
@@ -163,6 +165,30 @@ export function PackageForm(props: PackageFormProps) {
                       disabled={readOnly}
                       {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
                     />
+                    {hasOverageCap(grant) && (
+                      <NumberInput
+                        label="Overage up to"
+                        placeholder="any amount"
+                        w={130}
+                        min={0}
+                        max={Number.MAX_SAFE_INTEGER}
+                        allowDecimal={false}
+                        allowNegative={false}
+                        thousandSeparator=","
+                        readOnly={readOnly}
+                        {...form.getInputProps(`grants.${row}.overageCap`)}
+                      />
+                    )}
+                    <Button
+                      variant="subtle"
+                      size="compact-sm"
+                      mb="xs"
+                      disabled={readOnly || grant.caps.length >= MAX_CAPS}
+                      aria-label={`Add cap to ${featureOf(grant.id)?.name ?? grant.id}`}
+                      onClick={() => form.insertListItem(`grants.${row}.caps`, NEW_CAP)}
+                    >
+                      Add cap
+                    </Button>
                   </>
                 )}
                 <ActionIcon
@@ -176,6 +202,15 @@ export function PackageForm(props: PackageFormProps) {
                   <IconTrash size={17} />
                 </ActionIcon>
               </Group>
+              {grant.caps.map((_, cap) => (
+                <CapFields
+                  key={cap}
+                  number={cap + 1}
+                  fieldProps={(field) => form.getInputProps(`grants.${row}.caps.${cap}.${field}`)}
+                  readOnly={readOnly}
+                  onRemove={() => form.removeListItem(`grants.${row}.caps`, cap)}
+                />
+              ))}
             </Paper>
           ))}
           <Group align="flex-end" gap="xs">
@@ -200,7 +235,8 @@ export function PackageForm(props: PackageFormProps) {
             </Button>
           </Group>
           <Text size="sm" c="dimmed">
-            An empty limit means unlimited. With overage, usage past the limit is counted, not refused.
+            An empty limit means unlimited. With overage, usage past the limit is counted, not refused. A cap
+            refuses usage beyond it in each window of the UTC calendar, whoever pays.
           </Text>
           <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
             <Button
@@ -231,27 +267,3 @@ export function PackageForm(props: PackageFormProps) {
     </>
   )
 }
-
-interface GrantValues {
-  id: string
-  limit: number | string
-  resetPeriod: Grant['resetPeriod']
-  overageEnabled: boolean
-}
-
-const NEW_GRANT: Omit<GrantValues, 'id'> = { limit: 100, resetPeriod: 'MONTH', overageEnabled: false }
-
-const valuesOf = ({ id, limit, resetPeriod, overageEnabled }: Grant): GrantValues => ({
-  id,
-  limit: limit === null ? '' : Number(limit),
-  resetPeriod,
-  overageEnabled,
-})
-
-const inputOf =
-  (features: readonly CatalogueFeature[]) =>
-  ({ id, limit, resetPeriod, overageEnabled }: GrantValues) => {
-    if (features.find((feature) => feature.id === id)?.type === 'BINARY') return { id }
-    const entitlement = { resetPeriod, overageEnabled, ...(limit !== '' && { limit: Number(limit) }) }
-    return { id, entitlement }
-  }

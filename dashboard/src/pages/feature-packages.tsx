@@ -14,7 +14,7 @@ const PACKAGES = graphql(`
   query FeaturePackages($appId: String!, $id: String!) {
     featurePackages(appId: $appId, id: $id) {
       version subscribers moreSubscribers
-      grant { id limit resetPeriod overageEnabled }
+      grant { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } }
       package { id name status isAddon archived publishedVersion }
     }
   }

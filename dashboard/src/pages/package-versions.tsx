@@ -22,7 +22,7 @@ import { RestoreVersion } from './restore-version.tsx'
 const VERSIONS = graphql(`
   query PackageVersions($appId: String!, $packageId: String!) {
     packageVersions(appId: $appId, packageId: $packageId) {
-      versions { version for publishedAt author note held grants { id limit resetPeriod overageEnabled } }
+      versions { version for publishedAt author note held grants { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } } }
       migrations { id fromVersion toVersion when at author undoneAt }
     }
   }

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRocket } from '@tabler/icons-react'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { graphql, type ResultOf } from '../api/graphql.ts'
+import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { LeaveDialog } from '../forms/leave-dialog.tsx'
@@ -10,6 +10,7 @@ import { PackageForm } from '../forms/package-form.tsx'
 import { PackageMetadataForm } from '../forms/package-metadata-form.tsx'
 import { DuplicateItem, PackageRemoval } from '../forms/package-removal.tsx'
 import { isUnsaved } from '../forms/unsaved.ts'
+import { grantInput } from '../grants.ts'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
@@ -59,7 +60,12 @@ export function PackagePage() {
     done: reload,
     undo: () => {
       const draft = found?.draft
-      return draft ? () => restore.mutate({ appId: app, id, input: inputOf(draft) }) : undefined
+      const features = asked.data?.features ?? []
+      const input = draft && {
+        name: draft.name,
+        features: draft.grants.map((grant) => grantInput(grant, features)),
+      }
+      return input ? () => restore.mutate({ appId: app, id, input }) : undefined
     },
   })
   const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
@@ -230,14 +236,3 @@ export function PackagePage() {
     </Page>
   )
 }
-
-type Draft = NonNullable<NonNullable<ResultOf<typeof PACKAGE>['package']>['draft']>
-
-/** What it takes to make the same draft again. */
-const inputOf = ({ name, grants }: Draft) => ({
-  name,
-  features: grants.map(({ id, limit, resetPeriod, overageEnabled }) => ({
-    id,
-    entitlement: { resetPeriod, overageEnabled, ...(limit !== null && { limit: Number(limit) }) },
-  })),
-})

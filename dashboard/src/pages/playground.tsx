@@ -34,7 +34,7 @@ const EXPLAIN = graphql(`
       steps { step passed parts { text at subject { kind appId id } } }
       subscriptions {
         id packageId packageName isAddon live startedAt cancelAt cancelledAt
-        grant { id limit resetPeriod overageEnabled }
+        grant { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } }
       }
     }
   }

@@ -1,4 +1,4 @@
-import { RESET_PERIODS } from '../grants.ts'
+import { capText, type GrantCap, RESET_PERIODS } from '../grants.ts'
 import { number } from './number.ts'
 
 type Values = Record<string, unknown>
@@ -115,11 +115,16 @@ function textOf(value: unknown, label: string, words: Words): string {
     if (label === 'Reset period') return RESET_PERIODS.find((one) => one.value === value)?.label ?? value
     return cut(/^(Feature|Package)$/.test(label) ? words.nameOf(value) : value)
   }
+  if (Array.isArray(value) && label === 'Caps') return cut(value.map(planCapText).join(', ') || NOTHING)
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
     return value.length === 0 ? NOTHING : cut(value.map((one) => words.nameOf(String(one))).join(', '))
   }
   if (Array.isArray(value) && value.length === 0) return NOTHING
   return cut(JSON.stringify(value))
 }
+
+/** Caps in the log are those of an entitlement. */
+const planCapText = (cap: Omit<GrantCap, 'limit'> & { limit: number }) =>
+  capText({ ...cap, limit: String(cap.limit) })
 
 const cut = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
