@@ -9,11 +9,14 @@ import { buildSchema, parse, validate } from 'graphql'
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 
 export async function checkAgainstServer() {
-  const { DOCUMENTS } = await load('src/documents.ts')
+  const { DETAILED_CHECK, DOCUMENTS } = await load('src/documents.ts')
   const { CLIENT_DOCUMENTS } = await load('src/browser/documents.ts')
   const { ERROR_TABLE } = await load('src/errors.ts')
   const { ERRORS } = await load('../server/src/domain/errors.ts')
-  const misfits = [...misfitsOf('admin', DOCUMENTS), ...misfitsOf('client', CLIENT_DOCUMENTS)]
+  const misfits = [
+    ...misfitsOf('admin', { ...DOCUMENTS, DETAILED_CHECK }),
+    ...misfitsOf('client', CLIENT_DOCUMENTS),
+  ]
   for (const code of new Set([...Object.keys(ERRORS), ...Object.keys(ERROR_TABLE)]))
     if (!isDeepStrictEqual(ERRORS[code], ERROR_TABLE[code])) misfits.push(`the error table: ${code}`)
   if (misfits.length > 0) throw new Error(`The SDK does not match the service:\n${misfits.join('\n')}`)

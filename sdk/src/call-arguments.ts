@@ -73,6 +73,10 @@ export interface UsageSeriesArguments {
 export interface CanUseFeatureArguments extends ByUserAndFeature {
   /** Number of units to check for. @default 1 */
   delta?: number | undefined
+  /** Entities whose caps count the usage, as `type:id`, at most 4. @default none */
+  entities?: readonly string[] | undefined
+  /** Whether to include `sources`, `deniedBy` and all figures of `consumption`. @default false */
+  includeSources?: boolean | undefined
 }
 
 /** Arguments of `canUseFeatures`. */

@@ -14,24 +14,26 @@ export class Calls {
     this.#transport = transport
   }
 
-  /** A mutation carries an idempotency key, given or new. */
-  async call<Data>(operation: Operation, args: object, options?: MutationOptions): Promise<Result<Data>> {
+  /** A mutation carries an idempotency key, given or new. `query` is another document of the operation. */
+  async call<Data>(
+    operation: Operation,
+    args: object,
+    options?: MutationOptions,
+    query?: string,
+  ): Promise<Result<Data>> {
     const refusal = await this.refusal(operation, args, options)
     if (refusal) return refusal
     const { idempotencyKey = newKey(), ...request } = options ?? {}
-    return this.send(operation, args, isMutation(operation) ? { ...request, idempotencyKey } : request)
+    return this.send(operation, args, isMutation(operation) ? { ...request, idempotencyKey } : request, query)
   }
 
   async send<Data>(
     operation: Operation,
     variables: object,
     request: MutationOptions & Pick<BackendRequest, 'inBackground'>,
+    query: string = DOCUMENTS[operation],
   ): Promise<Result<Data>> {
-    const { data, error } = await this.#transport.request({
-      ...request,
-      query: DOCUMENTS[operation],
-      variables,
-    })
+    const { data, error } = await this.#transport.request({ ...request, query, variables })
     return error ? { data: null, error } : { data: data?.[operation] as Data, error }
   }
 

@@ -1,6 +1,7 @@
 import {
   CAP,
   CHECK,
+  CHECK_WITH_SOURCES,
   CONSUMPTION,
   CREDIT,
   MIGRATION,
@@ -21,15 +22,22 @@ const USER = 'id billingId name email metadata'
 const FEATURE_CHANGE = `featureId name before { ${CHECK} } after { ${CHECK} }`
 const RECORDED = `recorded reason ${CONSUMPTION}`
 
+/** A check, with what it answers. */
+const check = (selection: string) =>
+  `query canUseFeature($userId: String!, $featureId: String!, $delta: Int, $entities: [String!]) {
+    canUseFeature(userId: $userId, featureId: $featureId, delta: $delta, entities: $entities) { ${selection} }
+  }`
+
+/** In place of `DOCUMENTS.canUseFeature`, if the caller asks for sources. */
+export const DETAILED_CHECK = check(CHECK_WITH_SOURCES)
+
 /** The one document of each operation. Each selects one field, of the same name. */
 export const DOCUMENTS = {
   feature: `query feature($id: String!) { feature(id: $id) { ${FEATURE} } }`,
   features: `query features($first: Int, $after: String) {
     features(first: $first, after: $after) { ${FEATURE} }
   }`,
-  canUseFeature: `query canUseFeature($userId: String!, $featureId: String!, $delta: Int) {
-    canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { ${CHECK} }
-  }`,
+  canUseFeature: check(CHECK),
   canUseFeatures: `query canUseFeatures($userId: String!, $featureIds: [String!]!) {
     canUseFeatures(userId: $userId, featureIds: $featureIds) { ${CHECK} }
   }`,

@@ -17,4 +17,6 @@ export const WEBHOOK_DELIVERIES =
   'nodes { id eventId type state attemptCount nextAttemptAt attempts { at durationMs status error body } body createdAt } next'
 export const CONSUMPTION = 'consumption { budget used overageEnabled }'
 export const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
+export const CHECK_WITH_SOURCES =
+  'featureId access reason reasonCode deniedBy sources { kind id poolId cost left expiresAt } consumption { budget used overageEnabled overageCap reserved remaining }'
 export const USAGE_PERIOD = `periodStart periodEnd ${CONSUMPTION}`

@@ -1,7 +1,8 @@
-import { checkOptions, refused } from './arguments.ts'
+import { checkArguments, checkOptions, refused } from './arguments.ts'
 import { BackendTransport } from './backend-transport.ts'
 import type * as A from './call-arguments.ts'
 import { Calls, listOf, newKey, oneOf } from './calls.ts'
+import { DETAILED_CHECK, DOCUMENTS } from './documents.ts'
 import { type CallError, mayHaveHappened } from './errors.ts'
 import { EventStream } from './event-stream.ts'
 import type { LiveReservation } from './live-reservation.ts'
@@ -52,16 +53,20 @@ export class Tollgate {
     return entriesOf(args, (page) => this.features(page, options))
   }
 
-  /** Checks whether a user can use a feature. `delta` defaults to 1. Access is denied for an unknown user or feature. */
+  /**
+   * Checks whether a user can use a feature. `delta` defaults to 1. Access is denied for an unknown user or feature. With
+   * `includeSources`, the result has the sources that would pay and the limit that denied access.
+   */
   async canUseFeature(args: A.CanUseFeatureArguments, options?: CallOptions): Promise<T.Result<T.Check>> {
     const refusal = await this.#calls.refusal('canUseFeature', args, options)
     if (refusal) return refusal
-    const { userId, featureId } = args
+    const { userId, featureId, entities, includeSources } = args
     const delta = args.delta ?? 1
-    const checks = await this.#checks.check(userId, [featureId], delta, async () =>
-      listOf(
-        await this.#calls.call<T.CanUseFeatureData>('canUseFeature', { userId, featureId, delta }, options),
-      ),
+    const asked = { userId, featureId, delta, ...(entities && { entities }) }
+    const query = includeSources === true ? DETAILED_CHECK : DOCUMENTS.canUseFeature
+    const checks = await this.#checks.check(
+      { userId, featureIds: [featureId], delta, entities, includeSources },
+      async () => listOf(await this.#calls.call<T.CanUseFeatureData>('canUseFeature', asked, options, query)),
     )
     return oneOf(checks)
   }
@@ -71,7 +76,7 @@ export class Tollgate {
     const refusal = await this.#calls.refusal('canUseFeatures', args, options)
     if (refusal) return refusal
     const { userId } = args
-    return this.#checks.check(userId, args.featureIds, 1, (featureIds) =>
+    return this.#checks.check({ userId, featureIds: args.featureIds, delta: 1 }, (featureIds) =>
       this.#calls.call('canUseFeatures', { userId, featureIds }, options),
     )
   }
@@ -490,9 +495,16 @@ export class Tollgate {
    * Returns exactly what an earlier event or reservation took, to the same sources. `revertOf` is the event's
    * `idempotencyKey`, or the id of a reservation that has ended. Repeated calls have the same answer and no further effect.
    */
-  revertUsage(input: T.RevertUsageInput, options?: MutationOptions): Promise<T.Result<T.RecordedUsage>> {
+  async revertUsage(input: T.RevertUsageInput, options?: MutationOptions): Promise<T.Result<T.Recorded>> {
     const event = { ...input, delta: 0 }
-    return this.#ofUser(input?.userId, this.#calls.call('recordUsage', { input: event }, options))
+    const refusal = await this.#calls.refusalBy(() => {
+      checkArguments('recordUsage', { input: event })
+      if (typeof event.revertOf !== 'string')
+        throw refused('revertOf', 'revertOf must be a string', event.revertOf)
+      checkOptions(options)
+    })
+    if (refusal) return refusal
+    return oneOf(await this.#usage.revert(event, options))
   }
 
   /** Records up to 100 usage events in one call, in order. Each event succeeds or fails on its own. */

@@ -160,7 +160,8 @@ describe('cache', () => {
 
   it('an answer that comes after that of a later question is not kept, not even as the last known', async () => {
     const checks = new Checks(FOREVER, { default: 'last-known' }, () => performance.now())
-    const check = (ask: Ask) => checks.check('ann', ['calls'], 1, async () => ask())
+    const check = (ask: Ask) =>
+      checks.check({ userId: 'ann', featureIds: ['calls'], delta: 1 }, async () => ask())
     const says = (access: boolean) => {
       const answer = {
         featureId: 'calls',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { buildSchema, type GraphQLSchema, Kind, parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { CLIENT_DOCUMENTS } from '../src/browser/documents.ts'
-import { DOCUMENTS, isMutation, type Operation } from '../src/documents.ts'
+import { DETAILED_CHECK, DOCUMENTS, isMutation, type Operation } from '../src/documents.ts'
 import { Tollgate } from '../src/node.ts'
 
 const SDL = fileURLToPath(new URL('../../server/schema/admin.graphql', import.meta.url))
@@ -14,6 +14,12 @@ const fieldsOf = (type = schema.getQueryType()) => Object.keys(type?.getFields()
 describe('the documents', () => {
   it.each(OPERATIONS)('%s fits the committed schema', (operation) => {
     expect(validate(schema, parse(DOCUMENTS[operation]))).toEqual([])
+  })
+
+  it('the detailed check fits the committed schema too, and takes the arguments of the other', () => {
+    expect(validate(schema, parse(DETAILED_CHECK))).toEqual([])
+    const signature = (text: string) => text.slice(0, text.indexOf('{'))
+    expect(signature(DETAILED_CHECK)).toBe(signature(DOCUMENTS.canUseFeature))
   })
 
   it.each(OPERATIONS)('%s is one operation of its name, asking for the field of its name', (operation) => {

@@ -341,7 +341,7 @@ const MUTATIONS: Row[] = [
       await t.recordUsage({ userId: 'eva', featureId: 'calls', delta: 2, idempotencyKey: 'wrong' })
       return t.revertUsage({ userId: 'eva', featureId: 'calls', revertOf: 'wrong' })
     },
-    { recorded: true, reason: null, consumption: counted(4) },
+    { recorded: true, reason: null, consumption: counted(4), queued: false },
   ],
   [
     'recordUsages',

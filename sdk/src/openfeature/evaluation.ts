@@ -49,10 +49,15 @@ const notFound = ({ reasonCode, reason }: Asked): { problem: Problem; message: s
 const REASONS = { service: 'TARGETING_MATCH', cache: 'CACHED', fallback: 'STALE' }
 
 function detailsOf({ reason, reasonCode, consumption, source = 'service' }: Asked) {
-  const { budget = null, ...counted } = consumption ?? {}
+  const { budget = null, used, overageEnabled } = consumption ?? {}
   return {
     reason: REASONS[source],
     variant: reasonCode,
-    flagMetadata: { explanation: reason, ...counted, ...(budget === null ? {} : { budget }) },
+    flagMetadata: {
+      explanation: reason,
+      ...(used !== undefined && { used }),
+      ...(overageEnabled !== undefined && { overageEnabled }),
+      ...(budget !== null && { budget }),
+    },
   }
 }

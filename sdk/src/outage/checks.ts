@@ -26,9 +26,19 @@ export interface Fallback {
   [featureId: string]: FallbackPolicy | undefined
 }
 
+/** A question about features of one user. */
+export interface CheckArguments {
+  userId: string
+  featureIds: readonly string[]
+  delta: number
+  entities?: readonly string[] | undefined
+  includeSources?: boolean | undefined
+}
+
 interface Known {
   answer: CanUseFeatureData
-  delta: number
+  /** what was asked of the feature */
+  terms: string
   /** the number of the question that it answers */
   asked: number
   /** After this it is only the last known answer. */
@@ -64,19 +74,18 @@ export class Checks {
 
   /** `ask` gets the features that are not cached, and answers in their order. */
   async check(
-    userId: string,
-    featureIds: readonly string[],
-    delta: number,
+    { userId, featureIds, ...asked }: CheckArguments,
     ask: (featureIds: string[]) => Promise<Result<CanUseFeatureData[]>>,
   ): Promise<Result<Check[]>> {
+    const terms = termsOf(asked)
     const found = new Map<string, Check>()
     for (const featureId of featureIds) {
-      const answer = this.#fresh(keyOf(userId, featureId), delta)
+      const answer = this.#fresh(keyOf(userId, featureId), terms)
       if (answer) found.set(featureId, { ...answer, source: 'cache' })
     }
     const missing = featureIds.filter((featureId) => !found.has(featureId))
     if (missing.length > 0 || featureIds.length === 0) {
-      const { data, error } = await this.#ask(userId, missing, delta, ask)
+      const { data, error } = await this.#ask({ userId, featureIds: missing, ...asked }, ask)
       if (error) return { data: null, error }
       for (const check of data) found.set(check.featureId, check)
     }
@@ -84,27 +93,27 @@ export class Checks {
   }
 
   async #ask(
-    userId: string,
-    featureIds: string[],
-    delta: number,
+    asked: CheckArguments & { featureIds: string[] },
     ask: (featureIds: string[]) => Promise<Result<CanUseFeatureData[]>>,
   ): Promise<Result<Check[]>> {
+    const { userId, featureIds } = asked
+    const terms = termsOf(asked)
     const keys = featureIds.map((featureId) => keyOf(userId, featureId))
     const questions = keys.map((key) => this.#begin(key))
     const { data, error } = await ask(featureIds)
     for (const [i, question] of questions.entries()) this.#end(keys[i] ?? '', question)
     if (error) {
-      const standIns = featureIds.flatMap((featureId) => this.#standIn(userId, featureId, delta) ?? [])
+      const standIns = featureIds.flatMap((featureId) => this.#standIn(featureId, asked) ?? [])
       const complete = standIns.length === featureIds.length
       return isOutage(error) && complete ? { data: standIns, error: null } : { data: null, error }
     }
     for (const [i, answer] of data.entries()) {
-      const { number: asked = 0, overtaken = true } = questions[i] ?? {}
+      const { number = 0, overtaken = true } = questions[i] ?? {}
       const key = keyOf(userId, answer.featureId)
       // A later question may have been answered first.
-      if (asked < (this.#known.get(key)?.asked ?? 0)) continue
+      if (number < (this.#known.get(key)?.asked ?? 0)) continue
       const staleAt = overtaken ? Number.NEGATIVE_INFINITY : this.#now() + this.#ttl
-      this.#keep(key, { answer, delta, asked, staleAt })
+      this.#keep(key, { answer, terms, asked: number, staleAt })
     }
     return { data: data.map((answer) => ({ ...answer, source: 'service' })), error: null }
   }
@@ -134,9 +143,9 @@ export class Checks {
     return [...map.keys()].filter((key) => key.startsWith(prefix))
   }
 
-  #fresh(key: string, delta: number): CanUseFeatureData | null {
+  #fresh(key: string, terms: string): CanUseFeatureData | null {
     const known = this.#known.get(key)
-    if (!known || known.delta !== delta || this.#now() >= known.staleAt) return null
+    if (!known || known.terms !== terms || this.#now() >= known.staleAt) return null
     this.#keep(key, known)
     return known.answer
   }
@@ -163,13 +172,13 @@ export class Checks {
     if (questions?.size === 0) this.#questions.delete(key)
   }
 
-  #standIn(userId: string, featureId: string, delta: number): Check | null {
+  #standIn(featureId: string, asked: CheckArguments): Check | null {
     const policy = Object.hasOwn(this.#fallback, featureId)
       ? this.#fallback[featureId]
       : this.#fallback.default
     if (policy === undefined) return null
-    const known = policy === 'last-known' ? this.#known.get(keyOf(userId, featureId)) : undefined
-    const access = known ? accessOf(known, delta) : policy === 'allow'
+    const known = policy === 'last-known' ? this.#known.get(keyOf(asked.userId, featureId)) : undefined
+    const access = known ? accessOf(known, asked) : policy === 'allow'
     const why = known
       ? 'according to the last known result'
       : policy === 'last-known'
@@ -188,9 +197,19 @@ export class Checks {
 
 const keyOf = (userId: string, featureId: string): string => JSON.stringify([userId, featureId])
 
-function accessOf({ answer, delta: asked }: Known, delta: number): boolean {
+/** Answers to other terms of the same question are no answers to it. */
+const termsOf = ({
+  delta,
+  entities,
+  includeSources,
+}: Omit<CheckArguments, 'userId' | 'featureIds'>): string =>
+  JSON.stringify([delta, entities ?? [], includeSources === true])
+
+/** Of caps only the answer to the same question knows. */
+function accessOf({ answer, terms }: Known, asked: CheckArguments): boolean {
   const { consumption } = answer
-  if (consumption === null || delta === asked) return answer.access
-  const { budget, used, overageEnabled } = consumption
-  return overageEnabled || budget === null || used + delta <= budget
+  if (consumption === null || terms === termsOf(asked)) return answer.access
+  const { budget, used, overageEnabled, remaining } = consumption
+  if (overageEnabled || budget === null) return true
+  return asked.delta <= Math.max(remaining ?? 0, budget - used)
 }

@@ -1,10 +1,16 @@
 import type { CreateUsageEventInput } from '../types.ts'
 
-/** A usage event with its idempotency key. */
+/** A usage event with its idempotency key, or a revert of one. */
 export interface KeyedEvent extends CreateUsageEventInput {
+  /** Of a revert: `idempotencyKey` of the reverted event, or ID of a reservation. `delta` is then 0. */
+  revertOf?: string | undefined
   /** Key that identifies the event. Events with the same key are counted once. */
   idempotencyKey: string
 }
+
+/** Reverts are sent one by one. */
+export const isRevert = (event: KeyedEvent | undefined): event is KeyedEvent & { revertOf: string } =>
+  event?.revertOf !== undefined
 
 export interface QueuedEvent {
   input: KeyedEvent

@@ -4,7 +4,7 @@ import { failed } from '../reply.ts'
 import type { Recorded, RecordedUsage, Result } from '../types.ts'
 import { MAX_TIMER_MS } from '../within.ts'
 import { DiskStore } from './disk-store.ts'
-import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
+import { isRevert, type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
 /** Options of the queue for usage recorded while the service is unreachable. */
 export interface QueueOptions {
@@ -34,7 +34,7 @@ export interface QueueOptions {
 export interface QueueLine {
   /** Checks that the service answers and accepts the key; null: it does. */
   probe(): Promise<TollgateError | null>
-  /** Sends events, without retries. */
+  /** Sends events, or one revert, without retries. */
   send(events: KeyedEvent[]): Promise<Result<RecordedUsage[]>>
   /** Reports an error that no call waits for. */
   report(error: TollgateError): Promise<void>
@@ -212,11 +212,11 @@ export class UsageQueue {
     })
   }
 
-  /** The first events, as many as fit into a batch; one that is too old goes alone. */
+  /** The first events, as many as fit into a batch; one that is too old, or a revert, goes alone. */
   #nextBatch(): QueuedEvent[] {
     const head = this.#store.events.slice(0, MAX_BATCH)
-    const tooOld = head.findIndex((event) => this.#isTooOld(event))
-    return tooOld === -1 ? head : head.slice(0, Math.max(tooOld, 1))
+    const alone = head.findIndex((event) => isRevert(event.input) || this.#isTooOld(event))
+    return alone === -1 ? head : head.slice(0, Math.max(alone, 1))
   }
 
   #isTooOld({ sentAt }: QueuedEvent): boolean {

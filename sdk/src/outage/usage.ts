@@ -1,8 +1,9 @@
 import type { BackendTransport } from '../backend-transport.ts'
-import { type Calls, newKey } from '../calls.ts'
-import type { CreateUsageEventInput, Recorded, RecordedUsage, Result } from '../types.ts'
+import { type Calls, listOf, newKey } from '../calls.ts'
+import type { MutationOptions } from '../options.ts'
+import type { CreateUsageEventInput, Recorded, RecordedUsage, Result, RevertUsageInput } from '../types.ts'
 import type { Checks } from './checks.ts'
-import type { KeyedEvent } from './queue-store.ts'
+import { isRevert, type KeyedEvent } from './queue-store.ts'
 import { type QueueOptions, UsageQueue } from './usage-queue.ts'
 
 /** Records usage, through the queue if there is one, and invalidates cached checks. */
@@ -42,6 +43,16 @@ export class Usage {
     return result
   }
 
+  /** Repeating a revert is harmless: it needs its key only as a request. */
+  async revert(
+    event: RevertUsageInput & { delta: number },
+    options: MutationOptions | undefined,
+  ): Promise<Result<Recorded[]>> {
+    const { idempotencyKey = newKey(), ...request } = options ?? {}
+    const input = keyed(event, idempotencyKey)
+    return this.record([input], request.signal, () => this.#sendRevert(input, request))
+  }
+
   async flush(): Promise<{ waiting: number }> {
     await this.#queue?.flush()
     return { waiting: this.#queue?.size ?? 0 }
@@ -53,10 +64,24 @@ export class Usage {
   }
 
   async #sendLater(inputs: KeyedEvent[]): Promise<Result<RecordedUsage[]>> {
-    const request = { idempotencyKey: newKey(), inBackground: true }
-    const result = await this.#calls.send<RecordedUsage[]>('recordUsages', { inputs }, request)
+    const request = { inBackground: true }
+    const [first] = inputs
+    const result = isRevert(first)
+      ? await this.#sendRevert(first, request)
+      : await this.#calls.send<RecordedUsage[]>(
+          'recordUsages',
+          { inputs },
+          { ...request, idempotencyKey: newKey() },
+        )
     this.#changed(inputs)
     return result
+  }
+
+  async #sendRevert(
+    { idempotencyKey, ...input }: KeyedEvent,
+    request: MutationOptions & { inBackground?: boolean },
+  ): Promise<Result<RecordedUsage[]>> {
+    return listOf(await this.#calls.send('recordUsage', { input }, { ...request, idempotencyKey }))
   }
 
   #changed(events: readonly CreateUsageEventInput[]): void {

@@ -147,7 +147,7 @@ export interface Entitlement {
   overageEnabled?: boolean | undefined
   /** Most units above the limit, with `overageEnabled`. @default unlimited */
   overageCap?: number | null | undefined
-  /** Caps of every subscriber, at most 10: one for each period and type of entity. */
+  /** Caps of every subscriber, at most 10: one for each period and type of entity. @default none */
   caps?: EntitlementCap[] | null | undefined
 }
 

@@ -22,6 +22,28 @@ export interface Consumption {
   used: number
   /** Whether usage above the budget is allowed. */
   overageEnabled: boolean
+  /** Most units above the budget; null if there is no such limit. Only with `includeSources`. */
+  overageCap?: number | null
+  /** Units held by live reservations, in all sources. Only with `includeSources`. */
+  reserved?: number
+  /** Units left in all sources and under all caps, without overage; null if unlimited. Only with `includeSources`. */
+  remaining?: number | null
+}
+
+/** A balance that pays for usage of a feature. */
+export interface UsageSource {
+  /** Whether it is the plan or a credit. */
+  kind: 'PLAN' | 'CREDIT'
+  /** ID of the credit; null for the plan. */
+  id: string | null
+  /** Pool that the source belongs to; null for a source of the feature itself. */
+  poolId: string | null
+  /** Units of the source for one unit of the feature; 1 for a source of the feature itself. */
+  cost: number
+  /** Units left, without those that are reserved; null if unlimited. Those of a pool are units of the pool. */
+  left: number | null
+  /** Expiry of the credit or end of the plan's period (ISO 8601, UTC); null if there is none. */
+  expiresAt: string | null
 }
 
 /** Result of a check. */
@@ -36,6 +58,13 @@ export interface CanUseFeatureData {
   reasonCode: ReasonCode | 'FALLBACK'
   /** Usage and budget; null for a binary feature and for a feature the user is not granted. */
   consumption: Consumption | null
+  /** Sources with units left, in the order in which they are used. Only with `includeSources`. */
+  sources?: UsageSource[]
+  /**
+   * Limit that denied the check: `PLAN`, or a cap such as `CAP DAY` or `CAP HOUR agent:42`; null if access is granted, or
+   * denied for another reason. Only with `includeSources`.
+   */
+  deniedBy?: string | null
 }
 
 /** Result of a check by `Tollgate`. */
