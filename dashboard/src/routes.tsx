@@ -149,7 +149,7 @@ export const oneFeature = createRoute({
   path: 'features/$id',
   params: OF_ID,
   validateSearch: (search) => ({
-    ...choice(search, 'tab', ['users', 'overrides', 'denials', 'prices']),
+    ...choice(search, 'tab', ['users', 'overrides', 'denials', 'prices', 'pool']),
     ...choice(search, 'range', ['day']),
     ...text(search, 'package', 'after', 'edit', 'from', 'to'),
   }),

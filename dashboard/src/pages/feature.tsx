@@ -24,6 +24,7 @@ const UsageOverTime = lazy(async () => ({
 const FeaturePrices = lazy(async () => ({
   default: (await import('./feature-prices.tsx')).FeaturePrices,
 }))
+const FeaturePool = lazy(async () => ({ default: (await import('./feature-pool.tsx')).FeaturePool }))
 const FeatureForm = lazy(async () => ({ default: (await import('../forms/feature-form.tsx')).FeatureForm }))
 
 const FEATURE = graphql(`
@@ -102,9 +103,9 @@ export function FeaturePage() {
                 onChange={(value) =>
                   void navigate({
                     search:
-                      value === 'users' || value === 'overrides' || value === 'denials' || value === 'prices'
-                        ? { tab: value }
-                        : {},
+                      value === null || value === 'overview'
+                        ? {}
+                        : { tab: value as Exclude<typeof tab, 'overview'> },
                     replace: true,
                   })
                 }
@@ -116,6 +117,7 @@ export function FeaturePage() {
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
                   <Tabs.Tab value="denials">Denials</Tabs.Tab>
                   {feature.type === 'CONSUMABLE' && <Tabs.Tab value="prices">Prices</Tabs.Tab>}
+                  {feature.type === 'CONSUMABLE' && <Tabs.Tab value="pool">Pool</Tabs.Tab>}
                 </Tabs.List>
                 <Tabs.Panel value="overview">
                   <Stack gap="xl">
@@ -140,6 +142,11 @@ export function FeaturePage() {
                 <Tabs.Panel value="prices">
                   <Suspense fallback={<Loading />}>
                     <FeaturePrices appId={app} feature={feature} />
+                  </Suspense>
+                </Tabs.Panel>
+                <Tabs.Panel value="pool">
+                  <Suspense fallback={<Loading />}>
+                    <FeaturePool appId={app} featureId={feature.id} />
                   </Suspense>
                 </Tabs.Panel>
               </Tabs>

@@ -20,6 +20,7 @@ export const INSIDE = [
   '/apps/default/packages/basic?tab=metadata',
   '/apps/default/packages/basic/publish',
   '/apps/default/features/calls?tab=prices',
+  '/apps/default/features/calls?tab=pool',
   '/apps/default/users',
   '/apps/default/users?make=1',
   '/apps/default/users/ada?feature=calls',
