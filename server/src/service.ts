@@ -33,6 +33,7 @@ import { startBackground } from './start/background.ts'
 import { cannotListen, localUrlOf, urlOf } from './start/port.ts'
 import type { RunningService } from './start/running-service.ts'
 import { databaseSetting, type Maintenance, openDatabase } from './start/service-database.ts'
+import { openMail } from './start/smtp.ts'
 import { AppCache } from './store/apps/app-cache.ts'
 import { TokenKeys } from './store/apps/token-keyring.ts'
 import { sealTokenKeys } from './store/apps/token-keys.ts'
@@ -128,6 +129,7 @@ export async function startService(
       keyring,
       tokenKeys: await TokenKeys.open(pool, keyring, config.tokenAlgorithm, clocks),
       passwordCost,
+      mail: config.mail && openMail(config.mail),
       requestTimeoutMs: config.requestTimeoutMs,
       metrics,
       activity,

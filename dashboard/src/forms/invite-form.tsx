@@ -12,7 +12,7 @@ import { useUnsaved } from './unsaved.ts'
 
 const INVITE = graphql(`
   mutation InviteMember($email: String!, $role: Role!) {
-    inviteMember(email: $email, role: $role) { email url expiresAt }
+    inviteMember(email: $email, role: $role) { email url expiresAt emailed }
   }
 `)
 
@@ -27,7 +27,10 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
   if (link) {
     return (
       <LinkOnce label="The invitation's link" url={link.url} onDone={onDone}>
-        Send this link to {link.email}. It is shown only once and works until{' '}
+        {link.emailed
+          ? `Emailed to ${link.email}. You can also send the link yourself.`
+          : `Send this link to ${link.email}.`}
+        {link.emailed === false && ' The email could not be sent.'} It is shown only once and works until{' '}
         <When at={link.expiresAt} time />.
       </LinkOnce>
     )

@@ -8,7 +8,7 @@ import { FormActions } from './form-actions.tsx'
 
 const CREATE = graphql(`
   mutation CreatePasswordReset($memberId: String!) {
-    createPasswordReset(memberId: $memberId) { email url expiresAt }
+    createPasswordReset(memberId: $memberId) { email url expiresAt emailed }
   }
 `)
 
@@ -25,8 +25,11 @@ export function ResetLink({
   if (link) {
     return (
       <LinkOnce label="The password reset link" url={link.url} onDone={onDone}>
-        Send this link to {link.email}. It is shown only once, can be used once, and expires{' '}
-        {dateTimeOf(link.expiresAt)}.
+        {link.emailed
+          ? `Emailed to ${link.email}. You can also send the link yourself.`
+          : `Send this link to ${link.email}.`}
+        {link.emailed === false && ' The email could not be sent.'} It is shown only once, can be used once,
+        and expires {dateTimeOf(link.expiresAt)}.
       </LinkOnce>
     )
   }

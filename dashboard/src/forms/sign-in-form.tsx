@@ -1,10 +1,10 @@
-import { Anchor, Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { Note } from '../ui/note.tsx'
+import { ForgottenPassword } from './forgotten-password.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 
 const SIGN_IN = graphql(`
@@ -56,15 +56,7 @@ export function SignInForm({ email = '', onDone }: SignInFormProps) {
         >
           Forgot password?
         </Anchor>
-        {forgotten && (
-          <Note tone="accent" title="Reset your password">
-            <Text size="sm">
-              Ask an owner of this installation: under Members, <b>Reset password</b> creates a link for you.
-              If you are the only owner, run <Code>npx tollgate start --reset-owner</Code> on the server and
-              open the link that it prints.
-            </Text>
-          </Note>
-        )}
+        {forgotten && <ForgottenPassword email={form.getValues().email} />}
       </Stack>
     </form>
   )

@@ -17,6 +17,7 @@ import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../store/apps/token-keyri
 import { readServers } from '../store/connection/server-addresses.ts'
 import { parseMasterKeys } from '../store/secrets/keyring.ts'
 import type { TelemetrySettings } from '../telemetry/tracing.ts'
+import { type MailSettings, readMail } from './mail-settings.ts'
 import { readLedgerSettings, readRetention } from './retention-settings.ts'
 import { readTelemetry } from './telemetry-settings.ts'
 
@@ -56,6 +57,8 @@ export interface Config {
   ledger: LedgerSettings
   /** null: no traces */
   telemetry: TelemetrySettings | null
+  /** null: no e-mails are sent */
+  mail: MailSettings | null
   /** whether webhook endpoints may be in private networks, and without TLS */
   webhookAllowPrivate: boolean
   /** time after which a request fails */
@@ -99,6 +102,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     retention: readRetention(set),
     ledger: readLedgerSettings(set),
     telemetry: readTelemetry(set),
+    mail: readMail(set),
     http: {
       plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
       stalledReaderMs: numberOf('TOLLGATE_STALLED_READER_MS', set('TOLLGATE_STALLED_READER_MS'), {

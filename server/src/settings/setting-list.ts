@@ -13,6 +13,8 @@ export const SETTING_LIST: readonly (readonly [names: string, meaning: string])[
   ['TOLLGATE_OWNER_EMAIL', 'email address of the first member of the dashboard'],
   ['TOLLGATE_OWNER_PASSWORD', "the first member's password, at least 10 characters"],
   ['TOLLGATE_PUBLIC_URL', 'base of generated links (http://HOST:PORT)'],
+  ['TOLLGATE_SMTP_URL', 'mail server for invitations and password resets'],
+  ['TOLLGATE_MAIL_FROM', 'sender of those emails'],
   ['STRIPE_SECRET_KEY', 'enables Stripe for the app default'],
   ['STRIPE_WEBHOOK_SECRET', 'signing secret of its webhook endpoint'],
   ['STRIPE_API_BASE', "replacement for Stripe's address, for tests"],

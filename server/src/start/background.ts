@@ -22,6 +22,7 @@ import { deleteBulkChange, runBulkChange } from '../operations/bulk/run-bulk-cha
 import type { Service } from '../operations/call/service.ts'
 import { publishScheduled } from '../operations/catalogue/publish-scheduled.ts'
 import { deleteImport } from '../operations/imports/delete-import.ts'
+import { sendPasswordReset } from '../operations/members/request-password-reset.ts'
 import { BEAT_MS, JobWorkers } from '../operations/upkeep/job-workers.ts'
 import type { Pool } from '../store/connection/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from '../store/jobs/jobs.ts'
@@ -60,6 +61,7 @@ function tasksOf(service: Service): TaskList {
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)
       await resumeAppDeletions(service)
     },
+    'send-password-reset': (asked) => sendPasswordReset(service, asked),
     'publish-scheduled': () => publishScheduled(service),
     reconcile: ({ which }) => reconcile(service, null, which),
   }

@@ -175,6 +175,7 @@ describe('gap: the audit log', () => {
     const others = [
       'acceptInvitation',
       'disableWebhookEndpoint',
+      'requestPasswordReset',
       'resetPassword',
       'scheduledPublication',
       'setOwner',

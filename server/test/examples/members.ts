@@ -5,6 +5,7 @@ import type { MutationExamples, QueryExamples, Turn } from './example.ts'
 export const memberQueries = {
   me: { args: () => ({}) },
   hasOwner: { args: () => ({}) },
+  sendsEmail: { args: () => ({}) },
   invitation: { args: () => ({ token: 'none' }), code: 'UNAUTHENTICATED' },
   passwordReset: { args: () => ({ token: 'none' }), code: 'UNAUTHENTICATED' },
   permissions: { args: () => ({}) },
@@ -79,6 +80,7 @@ export const memberMutations = {
   // Those without an audit entry here are run by visitors, or end the session of the other examples.
   setOwner: { args: () => ({ token: 'none', ...OWNER }), code: 'UNAUTHENTICATED', audit: null },
   acceptInvitation: { args: () => ({ token: 'none', password }), code: 'UNAUTHENTICATED', audit: null },
+  requestPasswordReset: { args: ({ email }) => ({ email }), code: 'BAD_USER_INPUT', audit: null },
   resetPassword: { args: () => ({ token: 'none', password }), code: 'UNAUTHENTICATED', audit: null },
   signIn: { args: () => OWNER, audit: null },
   signOut: { args: () => ({}), audit: null },

@@ -58,7 +58,7 @@ describe('gap: replica: where the dashboard reads', () => {
     ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],
     ...['refundPreview', 'subscriptionHistory', 'subscriptionPayments', 'userPayments'],
     ...['auditOperations', 'currencies', 'permissions'],
-    ...['hasOwner', 'invitation', 'invitations', 'me', 'members', 'passwordReset', 'sessions'],
+    ...['hasOwner', 'invitation', 'invitations', 'me', 'members', 'passwordReset', 'sendsEmail', 'sessions'],
   ]
 
   it('every query is either among the lists and figures, or stays on the primary', () => {

@@ -145,7 +145,9 @@ describe('gap: what the dashboard asks of a visitor', () => {
   const OPEN = ['me', 'invitation', 'signIn', 'signOut', 'setOwner', 'acceptInvitation'].concat([
     'hasOwner',
     'passwordReset',
+    'requestPasswordReset',
     'resetPassword',
+    'sendsEmail',
   ])
 
   it.for(CALLS.filter(({ name }) => !OPEN.includes(name)))('$name needs a session', async ({

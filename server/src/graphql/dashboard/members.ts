@@ -6,6 +6,7 @@ import {
   invitations,
   inviteMember,
   members,
+  type NewInvitation,
   removeMember,
   revokeInvitation,
 } from '../../operations/members/members.ts'
@@ -15,6 +16,7 @@ import {
   passwordReset,
   resetPassword,
 } from '../../operations/members/password-resets.ts'
+import { requestPasswordReset } from '../../operations/members/request-password-reset.ts'
 import {
   changePassword,
   type Session,
@@ -30,6 +32,9 @@ import { type DashboardContext, installationCall } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
+const EMAILED =
+  'Whether the link was sent by email; false if that failed, null if the service does not send email.'
+
 export function defineMembers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { member, role } = types
   const invitationType = builder.objectRef<Invitation>('Invitation').implement({
@@ -42,7 +47,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       expiresAt: t.string({ resolve: (i) => isoTime(i.expiresAt) }),
     }),
   })
-  const newInvitation = builder.objectRef<Invitation & { token: string }>('NewInvitation').implement({
+  const newInvitation = builder.objectRef<NewInvitation>('NewInvitation').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
       email: t.exposeString('email'),
@@ -52,22 +57,26 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         description: 'Link to send to the member. It cannot be retrieved again.',
         resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/invite#token=${token}`,
       }),
+      emailed: t.exposeBoolean('emailed', { nullable: true, description: EMAILED }),
     }),
   })
   const offer = builder.objectRef<Invitation>('InvitationOffer').implement({
     description: 'Details of an invitation link.',
     fields: (t) => ({ email: t.exposeString('email'), role: t.expose('role', { type: role }) }),
   })
-  const resetLink = builder.objectRef<PasswordResetLink>('NewPasswordReset').implement({
-    fields: (t) => ({
-      email: t.exposeString('email'),
-      expiresAt: t.string({ resolve: (r) => isoTime(r.expiresAt) }),
-      url: t.string({
-        description: 'Link to send to the member. It cannot be retrieved again.',
-        resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/reset#token=${token}`,
+  const resetLink = builder
+    .objectRef<PasswordResetLink & { emailed: boolean | null }>('NewPasswordReset')
+    .implement({
+      fields: (t) => ({
+        email: t.exposeString('email'),
+        expiresAt: t.string({ resolve: (r) => isoTime(r.expiresAt) }),
+        url: t.string({
+          description: 'Link to send to the member. It cannot be retrieved again.',
+          resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/reset#token=${token}`,
+        }),
+        emailed: t.exposeBoolean('emailed', { nullable: true, description: EMAILED }),
       }),
-    }),
-  })
+    })
   const resetOffer = builder.objectRef<{ email: string }>('PasswordResetOffer').implement({
     description: 'Details of a password reset link.',
     fields: (t) => ({ email: t.exposeString('email') }),
@@ -93,6 +102,10 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     hasOwner: t.boolean({
       description: 'Whether the first owner has been created.',
       resolve: (_, _args, { service }) => hasOwner(service),
+    }),
+    sendsEmail: t.boolean({
+      description: 'Whether the service sends invitations and password resets by email.',
+      resolve: (_, _args, { service }) => service.mail !== null,
     }),
     permissions: t.stringList({
       description: 'Mutations allowed by the role of the signed-in member.',
@@ -151,6 +164,12 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         args: { token, password },
         resolve: async (_, { token, password }, context) =>
           enter(context, await resetPassword(context.service, context, token, password)),
+      }),
+      requestPasswordReset: t.boolean({
+        description:
+          'Sends a password reset link to a member. The answer is the same for addresses without an account.',
+        args: { email },
+        resolve: (_, { email }, context) => requestPasswordReset(context.service, context, email),
       }),
       signOut: t.boolean({ resolve: (_, _args, context) => leave(context) }),
       signOutSession: t.boolean({

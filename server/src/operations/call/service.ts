@@ -22,6 +22,17 @@ import type { Outages } from '../upkeep/outages.ts'
 import type { WebhookSettings } from '../webhooks/settings.ts'
 import type { FeatureTally, HotPaths } from './hot-paths.ts'
 
+export interface MailMessage {
+  to: string
+  subject: string
+  text: string
+}
+
+/** Sends e-mails. A failure or a timeout is thrown. */
+export interface Mail {
+  send(message: MailMessage): Promise<void>
+}
+
 /** Shared by all operations and created once at the start. It knows no operation. */
 export interface Service {
   pool: Pool
@@ -51,6 +62,8 @@ export interface Service {
   keyring: Keyring
   tokenKeys: TokenKeys
   passwordCost: PasswordCost
+  /** null: no e-mails are sent */
+  mail: Mail | null
   /** how long a caller waits for an answer */
   requestTimeoutMs: number
   metrics: Metrics

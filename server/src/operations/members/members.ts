@@ -15,6 +15,7 @@ import { mutate } from '../call/mutate.ts'
 import { checkRole } from '../call/roles.ts'
 import type { Service } from '../call/service.ts'
 import { MUTATIONS } from '../registry/registry.ts'
+import { invitationMail, linkOf, mailed } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
@@ -27,12 +28,18 @@ export function invitations({ service }: InstallationCall): Promise<store.Invita
   return store.listInvitations(service.pool, service.clock())
 }
 
+export interface NewInvitation extends store.Invitation {
+  token: string
+  /** null: email is not set up; false: it could not be sent */
+  emailed: boolean | null
+}
+
 /** The token of the link is shown only once: only its hash is stored. */
 export async function inviteMember(
   call: InstallationCall,
   email: string,
   role: Role,
-): Promise<store.Invitation & { token: string }> {
+): Promise<NewInvitation> {
   const address = checkedAddress(email)
   const {
     service,
@@ -48,15 +55,21 @@ export async function inviteMember(
     createdAt,
     expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
   }
-  return mutate(call, async (tx) => {
+  await mutate(call, async (tx) => {
     await lockMembers(tx, call)
     if (await store.findMember(tx, address))
       throw badUserInput(`${quote(address)} is already a member`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
     if ((await store.countPeople(tx, createdAt)) > MAX_MEMBERS)
       throw badUserInput(`There can be at most ${MAX_MEMBERS} members and open invitations`)
-    return { ...invitation, token }
+    return invitation
   })
+  const url = linkOf(service, 'invite', token)
+  const emailed = await mailed(
+    service,
+    invitationMail({ email: address, url, expiresAt: invitation.expiresAt }, member.email, role),
+  )
+  return { ...invitation, token, emailed }
 }
 
 export async function revokeInvitation(call: InstallationCall, id: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import { deleteSessionsOf } from '../../store/members/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
+import { linkOf, mailed, resetMail } from './mails.ts'
 import { lockedMember } from './members.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
@@ -27,11 +28,15 @@ export interface PasswordResetLink {
 export async function createPasswordReset(
   call: InstallationCall,
   memberId: string,
-): Promise<PasswordResetLink> {
+): Promise<PasswordResetLink & { emailed: boolean | null }> {
   const { service, actor } = call
-  return mutate(call, async (tx) =>
+  const link = await mutate(call, async (tx) =>
     newPasswordReset(tx, await lockedMember(tx, call, memberId), actor.member, service.clock()),
   )
+  return {
+    ...link,
+    emailed: await mailed(service, resetMail({ ...link, url: linkOf(service, 'reset', link.token) })),
+  }
 }
 
 /** Replaces an earlier link of the same member. Without `by`: created on the command line. */

@@ -3,6 +3,7 @@ import { type AuditSentence, by, byId, byResult, type MutationEntry, none, type 
 
 export const memberQueries = {
   me: { dashboard: true, role: 'VISITOR' },
+  sendsEmail: { dashboard: true, role: 'VISITOR' },
   hasOwner: { dashboard: true, role: 'VISITOR' },
   invitation: { dashboard: true, role: 'VISITOR' },
   passwordReset: { dashboard: true, role: 'VISITOR' },
@@ -37,6 +38,12 @@ export const memberMutations = {
     password: true,
     subject: null,
     sentence: 'set a new password with a reset link',
+  },
+  requestPasswordReset: {
+    dashboard: true,
+    role: 'VISITOR',
+    subject: null,
+    sentence: 'requested a password reset link',
   },
   changePassword: {
     dashboard: true,

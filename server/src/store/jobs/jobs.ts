@@ -15,6 +15,7 @@ export interface Jobs {
   'bulk-change': { appId: string; id: string }
   'delete-bulk-change': { appId: string; id: string }
   'turn-sandboxes': Record<never, never>
+  'send-password-reset': { email: string; source: string; at: number }
   'publish-scheduled': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }
