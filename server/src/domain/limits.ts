@@ -110,6 +110,8 @@ export const MAX_CACHED_KEYS = 10_000
 export const MAX_REMEMBERED_COUNTERS = 20_000
 /** Credits that each process remembers, some 200 bytes each. Those of the least recently used users are dropped first. */
 export const MAX_REMEMBERED_CREDITS = 100_000
+/** Reservations whose user each process remembers, some 200 bytes each. The least recently used are dropped first. */
+export const MAX_REMEMBERED_RESERVATIONS = 20_000
 /** Parsed GraphQL documents per endpoint: about a thousand of typical size. */
 export const MAX_CACHED_DOCUMENT_BYTES = 32 * 1024 * 1024
 /** Stripe accounts whose clients are cached with their connections. */

@@ -1,11 +1,21 @@
-import { checkedEntities } from './cap.ts'
+import { capApplies, checkedEntities, type HeldCap } from './cap.ts'
 import { checkAmount } from './credit.ts'
 import { badUserInput } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
 import { MAX_RESERVATION_SECONDS } from './limits.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
 import { currentPeriod, type Purse, roomOf, take } from './spending.ts'
-import { byDraw, type HeldPart, heldOf, leftOf, type Part, sameSource, sum, type TakenPart } from './split.ts'
+import {
+  byDraw,
+  type HeldPart,
+  heldOf,
+  leftOf,
+  type Part,
+  partsOn,
+  sameSource,
+  sum,
+  type TakenPart,
+} from './split.ts'
 
 export const RESERVATION_STATES = ['HELD', 'SETTLED', 'RELEASED', 'EXPIRED'] as const
 export type ReservationState = (typeof RESERVATION_STATES)[number]
@@ -45,6 +55,41 @@ export function checkTtl(ttlSeconds: number): void {
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < 1 || ttlSeconds > MAX_RESERVATION_SECONDS) {
     throw badUserInput(`ttlSeconds must be an integer from 1 to ${MAX_RESERVATION_SECONDS}`, 'ttlSeconds')
   }
+}
+
+/** A reservation as it is stored. */
+export interface Reservation {
+  id: string
+  featureId: string
+  /** as requested */
+  amount: number
+  atLeast: number
+  ttlSeconds: number
+  metadata: JsonObject
+  /** HELD also after it has expired */
+  state: 'HELD' | 'SETTLED' | 'RELEASED'
+  parts: HeldPart[]
+  settled: number
+  late: boolean
+  reason: string | null
+  createdAt: number
+  expiresAt: number
+}
+
+/** A reservation as of now. */
+export interface UserReservation
+  extends Pick<Reservation, 'id' | 'featureId' | 'settled' | 'createdAt' | 'expiresAt' | 'late' | 'reason'> {
+  userId: string
+  /** held now */
+  reserved: number
+  state: ReservationState
+}
+
+export function userReservation(stored: Reservation, userId: string, now: number): UserReservation {
+  const { id, featureId, parts, settled, createdAt, expiresAt, late, reason } = stored
+  const state = reservationState(stored, now)
+  const reserved = state === 'HELD' ? heldOf(parts) : 0
+  return { id, userId, featureId, reserved, settled, state, createdAt, expiresAt, late, reason }
 }
 
 /** Expiry is derived: no job ends a reservation. */
@@ -121,6 +166,32 @@ export function withMore(purse: Purse, parts: readonly HeldPart[], over: readonl
   }
   return all
 }
+
+/** A purse when these parts are held too; with the sign -1, when they no longer are. */
+export function withHeld(purse: Purse, parts: readonly HeldPart[], sign: 1 | -1 = 1): Purse {
+  if (parts.length === 0) return purse
+  const current = currentPeriod(purse)
+  const more = new Map<string | null, number>()
+  for (const part of parts) {
+    if (part.pool || (part.credit === null && part.period !== current)) continue
+    more.set(part.credit, (more.get(part.credit) ?? 0) + sign * leftOf(part))
+  }
+  const { pool } = purse
+  return {
+    ...purse,
+    planReserved: purse.planReserved + (more.get(null) ?? 0),
+    credits: purse.credits.map((credit) => {
+      const units = more.get(credit.id)
+      return units === undefined ? credit : { ...credit, reserved: credit.reserved + units }
+    }),
+    drawnReserved: purse.drawnReserved + sign * heldOf(parts.filter((part) => part.pool)),
+    caps: purse.caps.map((cap) => ({ ...cap, reserved: cap.reserved + sign * heldUnder(cap, parts) })),
+    pool: pool && { ...pool, purse: withHeld(pool.purse, partsOn(pool.featureId, parts), sign) },
+  }
+}
+
+const heldUnder = (cap: HeldCap, parts: readonly HeldPart[]): number =>
+  heldOf(parts.filter(({ entities = [] }) => capApplies(cap, entities)))
 
 /** The entities that a reservation names. */
 export const entitiesOf = (parts: readonly HeldPart[]): readonly string[] => parts[0]?.entities ?? []

@@ -7,7 +7,8 @@ import type { Allowance } from './allowance.ts'
 import { type CapCount, type PlanCap, replacedBy } from './cap.ts'
 import type { CreditKind } from './credit.ts'
 import { unitsLeft } from './credit-sale.ts'
-import { entitiesOf, extend, reserve, settle, withMore } from './reservation.ts'
+import { entitiesOf, type Reservation } from './reservation.ts'
+import { decideExtend, decideRelease, decideReserve, decideSettle } from './reservation-calls.ts'
 import { fromStored, isReturnable, revert, type StoredSplit, toStored } from './revert.ts'
 import {
   currentPeriod,
@@ -18,10 +19,8 @@ import {
   type Purse,
   purseOf,
   remaining,
-  roomOf,
   type Spending,
   sourcesOf,
-  spent,
   take,
   usedInPeriod,
 } from './spending.ts'
@@ -194,7 +193,7 @@ interface Kept {
   credits: Map<string, HeldCredit>
   /** units of each credit */
   bought: Map<string, number>
-  reservations: Map<string, { parts: HeldPart[]; expiresAt: number; state: string }>
+  reservations: Map<string, Reservation>
   caps: Map<string, CapCount>
   owed: Spending['owed']
   drawn: Spending['drawn']
@@ -347,39 +346,37 @@ function byRule(steps: readonly Step[]): Outcome {
       }
     } else if (step.do === 'reserve') {
       if (kept.reservations.has(step.id)) continue
-      const parts = reserve(purse(), step.amount, step.atLeast, at, step.entities)
-      if (parts) kept.reservations.set(step.id, { parts, expiresAt: step.expiresAt, state: 'HELD' })
-      answers.push(parts ? heldOf(parts) : 0)
+      const { id, amount, atLeast, entities, expiresAt } = step
+      const asked = { id, featureId: on, amount, atLeast, entities, metadata: {} }
+      const change = decideReserve(purse(), { ...asked, ttlSeconds: (expiresAt - at) / 1_000 }, 0, at)
+      if (typeof change !== 'string') kept.reservations.set(id, change.after)
+      answers.push(typeof change === 'string' ? 0 : heldOf(change.after.parts))
+      if (typeof change !== 'string' && change.changed) expect(change.purse).toEqual(purse())
     } else {
       const found = kept.reservations.get(step.id)
       if (found?.state !== 'HELD') continue
       const live = at < found.expiresAt
-      if (step.do === 'extend') {
-        const parts = live ? extend(purse(), found.parts, step.amount, at) : null
-        if (parts) found.parts = parts
-        answers.push(parts !== null)
-      } else if (step.do === 'release') found.state = live ? 'RELEASED' : 'HELD'
-      else {
-        const done = settle(live ? found.parts : [], step.amount)
-        const rest = live && !step.final ? done.parts : []
-        const before = live ? purseFor(on, step.id, rest, on === 'F') : purseFor(on, null, [], on === 'F')
-        const over = step.amount - unitsOf(done.settled)
-        const entities = entitiesOf(found.parts)
-        const burnt = spent(before, done.settled, entities)
-        const most = step.ifOver === 'CAP' ? Math.min(over, roomOf(burnt, at, entities)) : over
-        const taken = take(burnt, most, at, step.ifOver === 'RECORD' ? 'RECORD' : 'REFUSE', entities)
-        answers.push(taken ? step.amount - over + most : 'rejected')
-        if (!taken) continue
-        keep(on, taken.purse)
-        for (const { credit, period, amount, pool } of done.settled) {
-          const of = pool ? 'P' : on
+      const now = () => purseFor(on, null, [], on === 'F')
+      const change =
+        step.do === 'extend'
+          ? live && decideExtend(now(), found, { add: step.amount, ttlSeconds: null }, at)
+          : step.do === 'release'
+            ? decideRelease(now(), found, at)
+            : decideSettle(now(), found, step, at)
+      if (step.do === 'extend') answers.push(change && change.changed)
+      if (change && change.changed) {
+        if (change.burn) keep(on, change.burn.after)
+        for (const { period, amount, pool } of change.burn?.earlier ?? []) {
           const start = Number(period?.split(' ')[1])
-          if (credit !== null || start === periodOf(of).start) continue
-          both[of].counters[start] = (both[of].counters[start] ?? 0) + amount
+          const { counters } = both[pool ? 'P' : on]
+          counters[start] = (counters[start] ?? 0) + amount
         }
-        found.parts = withMore(before, live ? done.parts : found.parts, taken.parts)
-        if (step.final) found.state = 'SETTLED'
+        kept.reservations.set(step.id, change.after)
+        expect(change.purse).toEqual(now())
       }
+      if (step.do === 'settle')
+        answers.push(change && change.changed ? change.after.settled - found.settled : 'rejected')
+      if (step.do === 'settle' && !(change && change.changed)) continue
     }
     for (const of of ['F', 'P'] as const) {
       const after = purseFor(of, null, [])

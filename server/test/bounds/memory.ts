@@ -7,11 +7,13 @@ import {
   MAX_CACHED_KEYS,
   MAX_REMEMBERED_COUNTERS,
   MAX_REMEMBERED_CREDITS,
+  MAX_REMEMBERED_RESERVATIONS,
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { CounterMemory, type UsageState } from '../../src/operations/usage/counter-memory.ts'
 import { CreditMemory } from '../../src/operations/usage/credit-memory.ts'
+import { ReservationMemory } from '../../src/operations/usage/reservation-memory.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
@@ -43,6 +45,11 @@ export const memoryBounds: Bound[] = [
     const of = (i: number) => ({ appId: 'a', userId: `user-${i}`, featureId: 'f' })
     for (let i = 0; i < count; i++) memory.keep(of(i), { uid: i, version: 1, credits: [CREDIT] })
     return memory.recall(of(0)) !== null
+  }),
+  kept('MAX_REMEMBERED_RESERVATIONS', 'users of reservations', MAX_REMEMBERED_RESERVATIONS, async (count) => {
+    const memory = new ReservationMemory()
+    for (let i = 0; i < count; i++) memory.keep('a', `id-${i}`, `user-${i}`)
+    return memory.userOf('a', 'id-0') === 'user-0'
   }),
   kept('MAX_STRIPE_CLIENTS', 'clients of Stripe', MAX_STRIPE_CLIENTS, async (count) => {
     const first = stripeClient(`sk_test_bound_${count}_0`, null)

@@ -109,8 +109,8 @@ export const creditMutations = {
       effect: ({ user }) => figures(user),
       once: once(5, 8),
     },
-    statements: 15,
-    keyed: [20, 5],
+    statements: 14,
+    keyed: [20, 1],
   },
   extendReservation: {
     after: ['reserveUsage'],
@@ -122,8 +122,8 @@ export const creditMutations = {
       effect: ({ user }) => figures(user),
       once: once(0, 11),
     },
-    statements: 12,
-    keyed: [17, 5],
+    statements: 3,
+    keyed: [4, 1],
   },
   settleReservation: {
     after: ['reserveUsage'],
@@ -135,8 +135,8 @@ export const creditMutations = {
       effect: ({ user }) => figures(user),
       once: once(4, 4),
     },
-    statements: 13,
-    keyed: [18, 5],
+    statements: 3,
+    keyed: [4, 1],
   },
   releaseReservation: {
     after: ['reserveUsage'],
@@ -154,7 +154,7 @@ export const creditMutations = {
       effect: ({ user }) => figures(user),
       once: once(19, 0),
     },
-    statements: 11,
-    keyed: [16, 5],
+    statements: 3,
+    keyed: [4, 1],
   },
 } satisfies Partial<MutationExamples>

@@ -122,19 +122,6 @@ const OVERRIDE = {
 } as const
 const SPAN = { from: 0, to: NOW }
 const ENDPOINT = { id: 'endpoint', url: 'https://c.example', types: ['user.deleted'], description: null }
-const RESERVATION: reservations.ReservationRow = {
-  ...{ id: 'reservation', seq: 1, userUid: UID, featureId: 'calls', amount: 5, atLeast: 5, ttlSeconds: 60 },
-  ...{
-    metadata: {},
-    state: 'RELEASED',
-    parts: [],
-    settled: 0,
-    late: false,
-    reason: null,
-    createdAt: 0,
-    expiresAt: 0,
-  },
-}
 const BULK: bulk.BulkChange = {
   id: 'bulk',
   state: 'CHECKING',
@@ -368,11 +355,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
   unlimitCap: (db, app) => caps.unlimitCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteCap: (db, app) => caps.deleteCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
-  deleteOldReservations: (db, app) =>
-    reservations.deleteOldReservations(db, app, UID, 'calls', Date.UTC(2100, 0)),
   findReservation: (db, app) => reservations.findReservation(db, app, 'reservation'),
-  updateReservation: (db, app) => reservations.updateReservation(db, app, RESERVATION),
-  countLiveReservations: (db, app) => reservations.countLiveReservations(db, app, UID, 'calls', 0),
+  findReservations: (db, app) => reservations.findReservations(db, [{ appId: app, id: 'reservation' }]),
   reservationsOfUser: (db, app) =>
     reservations.reservationsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
   usedIn: (db, app) => usedIn(db, app, UID, COUNTER),

@@ -1,7 +1,7 @@
 import { CREDIT_KINDS, CREDIT_STATES } from '../../domain/credit.ts'
+import type { UserReservation } from '../../domain/reservation.ts'
 import { RESERVATION_STATES } from '../../domain/reservation.ts'
 import type { UserCredit } from '../../operations/credits/credits.ts'
-import type { UserReservation } from '../../operations/credits/reservations.ts'
 import type { Builder } from './builder.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 

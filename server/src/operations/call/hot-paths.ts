@@ -1,4 +1,6 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
+import type { UserReservation } from '../../domain/reservation.ts'
+import type { AskedReservation, Extension, Settlement } from '../../domain/reservation-calls.ts'
 import type { Purse, Spending } from '../../domain/spending.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
@@ -14,6 +16,8 @@ export interface HotPaths {
   /** A user's entitlement to a feature. */
   read(question: EntitlementQuestion): Promise<EntitlementState>
   record(usage: PendingUsage): Promise<Recorded>
+  /** `alone`: nothing was done, because the call must be decided in a transaction of its own. */
+  reserve(pending: PendingReservation): Promise<UserReservation | 'alone'>
   /** Upper bound of the oldest call's wait, in seconds. */
   oldestSeconds(): number
 }
@@ -88,6 +92,23 @@ export interface UsageEvent extends UsageCall {
 export interface PendingUsage {
   caller: WaitingCaller
   event: UsageEvent
+  key: KeptUnder | null
+}
+
+export type ReservationAction =
+  | { kind: 'EXTEND'; extension: Extension }
+  | { kind: 'SETTLE'; settlement: Settlement }
+  | { kind: 'RELEASE' }
+
+/** `isNew`: the id was generated, so no other reservation has it. */
+export type ReservationCall = { id: string } & (
+  | ReservationAction
+  | { kind: 'RESERVE'; userId: string; asked: AskedReservation; isNew: boolean }
+)
+
+export interface PendingReservation {
+  caller: WaitingCaller
+  reservation: ReservationCall
   key: KeptUnder | null
 }
 

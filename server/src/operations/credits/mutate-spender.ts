@@ -1,5 +1,7 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { badUserInput, quote, type TollgateError } from '../../domain/errors.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
+import type { Burn } from '../../domain/reservation-calls.ts'
 import { NO_SPENDING, type Purse, purseOf, type Spending, spendable } from '../../domain/spending.ts'
 import type { Part } from '../../domain/split.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
@@ -10,7 +12,7 @@ import type { UserTx } from '../../store/connection/places.ts'
 import { heldCredits } from '../../store/credits/credits.ts'
 import { enrolSpender, lockSpender } from '../../store/credits/spenders.ts'
 import { holdCounters, usedIn } from '../../store/usage/usage.ts'
-import type { LedgerKey } from '../../store/usage/write-spending.ts'
+import type { LedgerKey, ReservationWrite } from '../../store/usage/write-spending.ts'
 import { findUserByUid, type UserRow } from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState, WaitingCaller } from '../call/hot-paths.ts'
@@ -19,8 +21,15 @@ import { requireFeature, withLockedUid, withLockedUser } from '../call/require.t
 import type { Service } from '../call/service.ts'
 import { poolFrom } from '../usage/entitlement-state.ts'
 import { readEntitlements } from '../usage/read-entitlements.ts'
-import { addCaps, addCounter, addParts, type CounterRow, emptyMove, poolChange } from '../usage/spend.ts'
-import { spendingEvents } from '../usage/usage-events.ts'
+import { isOvertaken } from '../usage/record-failures.ts'
+import {
+  addBurn,
+  addCounter,
+  type CounterRow,
+  changesNothing,
+  emptyMove,
+  poolChange,
+} from '../usage/spend.ts'
 
 /** A call of an application or a member, or the service itself. */
 type SpenderCall = WaitingCaller & Pick<Call, 'service'>
@@ -238,6 +247,11 @@ export async function withCredits(
   return { ...spending, credits: [...spending.credits, ...more] }
 }
 
+function counterKeyOf(featureId: string, period: string): LedgerKey {
+  const [resetPeriod, start] = period.split(' ') as [ResetPeriod, string]
+  return { featureId, resetPeriod, periodStart: Number(start) }
+}
+
 const counterKey = (
   featureId: string,
   { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
@@ -246,46 +260,36 @@ const counterKey = (
 const counterOf = ({ tx, call, user }: Spender, key: LedgerKey): Promise<number | null> =>
   usedIn(tx, call.appId, user.uid, key)
 
-export interface Burn {
-  before: Purse
-  after: Purse
-  parts: readonly Part[]
-  /** A credit pays for earlier usage: nothing is recorded. */
-  payment?: true
-  /** units of the plan that were reserved in earlier periods */
-  earlier?: readonly { key: LedgerKey; amount: number }[]
-}
-
-/** Writes what was taken, if anything. Raises the version of the spender's row in any case. */
-export async function writeBurn(spender: Spender, burn: Burn | null): Promise<void> {
+/**
+ * Writes what was taken, if anything, and what a reservation is afterwards. Raises the version of the spender's row in any
+ * case.
+ */
+export async function writeBurn(
+  spender: Spender,
+  burn: Burn | null,
+  reservation: ReservationWrite | null = null,
+): Promise<void> {
   const { call, user, version, now, state, feature } = spender
   if (!state.holder) throw new Error('a spender is no user')
   const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, ref: state.holder.ref })
-  const pool = burn && poolChange(burn)
-  if (burn) addCaps(move, feature.id, burn)
-  if (pool) addCaps(move, pool.featureId, pool)
-  for (const { key, amount } of burn?.earlier ?? [])
-    addCounter(move, key, { ref: null, used: await counterOf(spender, key) }, amount, 'ADD')
-  if (burn && (burn.parts.length > 0 || !keepsTheSame(burn))) {
-    const rows = new Map<string, CounterRow>()
-    for (const [id, purse] of [[feature.id, burn.after], ...(pool ? [[pool.featureId, pool.after]] : [])] as [
-      string,
-      Purse,
-    ][])
-      rows.set(id, { ref: null, used: await counterOf(spender, counterKey(id, purse)) })
-    const rowOf = (id: string) => rows.get(id) ?? { ref: null, used: null }
-    addParts(move, feature.id, burn, burn.parts, rowOf, 'ADD')
-    const { apps } = call.service
-    const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
-    if (!burn.payment) move.events = spendingEvents(apps, of, state.entitlement, burn, 'ADD')
-    if (pool && state.pool) {
-      const ofPool = { ...of, featureId: pool.featureId }
-      move.events.push(...spendingEvents(apps, ofPool, state.pool.entitlement, pool, 'ADD'))
+  if (reservation) move.reservations.push(reservation)
+  if (burn) {
+    for (const { period, amount, pool } of burn.earlier ?? []) {
+      const key = counterKeyOf(pool?.featureId ?? feature.id, period ?? '')
+      addCounter(move, key, { ref: null, used: await counterOf(spender, key) }, amount, 'ADD')
     }
+    const rows = new Map<string, CounterRow>()
+    const own = { featureId: feature.id, after: burn.after }
+    const pool = poolChange(burn)
+    for (const { featureId, after } of changesNothing(burn) ? [] : pool ? [own, pool] : [own])
+      rows.set(featureId, { ref: null, used: await counterOf(spender, counterKey(featureId, after)) })
+    const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
+    addBurn(call.service.apps, move, of, state, burn, (id) => rows.get(id) ?? { ref: null, used: null })
   }
-  const made = await call.service.usageStore.spend(spender.tx, [move], { inTransaction: true })
+  const made = await call.service.usageStore
+    .spend(spender.tx, [move], { inTransaction: true })
+    .catch((error: unknown) => {
+      throw isOvertaken(error) ? new TryAgain() : error
+    })
   if (!made.has(move)) throw new TryAgain()
 }
-
-const keepsTheSame = ({ before, after }: Burn): boolean =>
-  after.owed === before.owed && after.drawn === before.drawn

@@ -1,50 +1,54 @@
 import { reservationNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
-import { entitiesOf, poolOf, type ReservationState, reservationState } from '../../domain/reservation.ts'
-import { heldOf } from '../../domain/split.ts'
+import {
+  entitiesOf,
+  poolOf,
+  type ReservationState,
+  type UserReservation,
+  userReservation,
+} from '../../domain/reservation.ts'
+import type { Change } from '../../domain/reservation-calls.ts'
 import { findReservation, type ReservationRow, reservationsOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
+import type { ReservationAction, ReservationCall } from '../call/hot-paths.ts'
 import { checkFirst, unknownAfter } from '../call/paging.ts'
 import { requireFeature, requireUser } from '../call/require.ts'
 import type { SpendingFilter } from './credits.ts'
-import { mutateOwned, type Spender } from './mutate-spender.ts'
+import { mutateOwned, type Spender, writeBurn } from './mutate-spender.ts'
 
-/** A reservation as of now. */
-export interface UserReservation {
-  id: string
-  userId: string
-  featureId: string
-  /** held now */
-  reserved: number
-  settled: number
-  state: ReservationState
-  createdAt: number
-  expiresAt: number
-  late: boolean
-  reason: string | null
-}
-
-export function userReservation(row: ReservationRow, userId: string, now: number): UserReservation {
-  const { id, featureId, parts, settled, createdAt, expiresAt, late, reason } = row
-  const state = reservationState(row, now)
-  const reserved = state === 'HELD' ? heldOf(parts) : 0
-  return { id, userId, featureId, reserved, settled, state, createdAt, expiresAt, late, reason }
-}
-
-/** A mutation of one reservation. */
-export function mutateReservation(
+/**
+ * A call on one reservation: in a batch with others if that is possible, and otherwise in a transaction of its own, where
+ * `decide` has all that it may need.
+ */
+export async function mutateReservation(
   call: Call,
   id: string,
-  effect: (spender: Spender, row: ReservationRow) => Promise<ReservationRow>,
+  action: ReservationAction,
+  decide: (spender: Spender, row: ReservationRow) => Promise<Change<ReservationRow>>,
 ): Promise<UserReservation> {
+  const batched = isIdentifier(id) ? await inBatch(call, { ...action, id }) : null
+  if (batched) return batched
   return mutateOwned(
     call,
     async (tx) => (isIdentifier(id) ? findReservation(tx, call.appId, id) : null),
     () => reservationNotFound(id),
-    async (spender, row) => userReservation(await effect(spender, row), spender.user.id, spender.now),
+    async (spender, row) => {
+      const change = await decide(spender, row)
+      if (change.changed) await writeBurn(spender, change.burn, { isNew: false, row: change.after })
+      return userReservation(change.after, spender.user.id, spender.now)
+    },
     ({ parts }) => ({ drawnFrom: poolOf(parts), entities: entitiesOf(parts) }),
   )
+}
+
+/** Null: it must be decided in a transaction of its own. What members do is audited there. */
+export async function inBatch(call: Call, reservation: ReservationCall): Promise<UserReservation | null> {
+  const { appId, actor, idempotency, service } = call
+  if (actor.kind !== 'app') return null
+  const key = idempotency && { appId, scope: 'request' as const, ...idempotency }
+  const answer = await service.usage.reserve({ caller: call, key, reservation })
+  return answer === 'alone' ? null : answer
 }
 
 /** A user's reservations, oldest first. */

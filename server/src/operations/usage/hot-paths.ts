@@ -1,8 +1,9 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
+import type { UserReservation } from '../../domain/reservation.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { Pool } from '../../store/connection/database.ts'
+import type { Pool, Tx } from '../../store/connection/database.ts'
 import { HeldConnection } from '../../store/connection/held-connection.ts'
 import type { Calls } from '../../store/usage/activity.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
@@ -10,6 +11,7 @@ import type {
   EntitlementQuestion,
   EntitlementState,
   HotPaths,
+  PendingReservation,
   PendingUsage,
   Recorded,
   WaitingCaller,
@@ -21,6 +23,8 @@ import { CounterMemory } from './counter-memory.ts'
 import { CreditMemory } from './credit-memory.ts'
 import { type Reading, readEntitlements, WrongQueue } from './read-entitlements.ts'
 import { type Recording, recordBatch } from './record-batch.ts'
+import { ReservationMemory } from './reservation-memory.ts'
+import { reserveBatch } from './reserve-batch.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -82,6 +86,10 @@ export class UsagePaths implements HotPaths {
     return this.#inLanesOf('records', caller.appId, event.userId, (lanes) => lanes.record(usage))
   }
 
+  reserve(pending: PendingReservation): Promise<UserReservation | 'alone'> {
+    return this.#here.reserve(pending)
+  }
+
   /** Again in other lanes, if the user turns out to be on another server by now. */
   #inLanesOf<T>(
     kind: keyof Calls,
@@ -123,12 +131,17 @@ interface Queue {
   oldestSeconds(): number
 }
 
+/** Records, and calls on reservations. */
+type Recorder = Batcher<PendingUsage | PendingReservation, Recorded | UserReservation | 'alone'>
+
 /** A number of lanes for each of the two paths. */
 class Lanes {
   readonly #held: HeldConnection[]
   readonly #readers: Batcher<EntitlementQuestion, EntitlementState>
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
-  readonly #recorders: Batcher<PendingUsage, Recorded>[]
+  readonly #recorders: Recorder[]
+
+  readonly #reservations = new ReservationMemory()
 
   constructor(pool: Pool, lanes: number, shared: Shared, how: Recording) {
     this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
@@ -142,7 +155,20 @@ class Lanes {
   }
 
   record(usage: PendingUsage): Promise<Recorded> {
-    return at(this.#recorders, hash(usage.event.userId) % this.#recorders.length).add(usage)
+    return this.#recorderOf(usage.event.userId).add(usage) as Promise<Recorded>
+  }
+
+  reserve(pending: PendingReservation): Promise<UserReservation | 'alone'> {
+    const { caller, reservation } = pending
+    const { id } = reservation
+    if (reservation.kind === 'RESERVE') this.#reservations.keep(caller.appId, id, reservation.userId)
+    // In another lane than the user's other calls, a call is only slower.
+    const userId = this.#reservations.userOf(caller.appId, id) ?? id
+    return this.#recorderOf(userId).add(pending) as Promise<UserReservation | 'alone'>
+  }
+
+  #recorderOf(userId: string): Recorder {
+    return at(this.#recorders, hash(userId) % this.#recorders.length)
   }
 
   get reading(): Queue {
@@ -159,7 +185,7 @@ class Lanes {
 }
 
 /** Several lanes as one queue: how many calls wait, and for how long the oldest has. */
-const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]): Queue => ({
+const queueOf = (lanes: readonly Recorder[]): Queue => ({
   get waiting() {
     return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
   },
@@ -189,20 +215,35 @@ function usageRecorder(
   connection: HeldConnection,
   { store, apps, metrics, activity, monotonic }: Shared,
   how: Recording,
-): Batcher<PendingUsage, Recorded> {
-  return new Batcher<PendingUsage, Recorded>(
-    async (pending) => {
-      metrics.batch.observe({ path: 'record' }, pending.length)
-      activity.count('records', pending)
-      const results = await connection.use((db) =>
-        recordBatch(store, apps, db, pending, activity.features, how),
-      )
-      noteSome(activity, pending, results)
-      return results
+): Recorder {
+  const record = async (db: Tx, pending: readonly PendingUsage[]) => {
+    activity.count('records', pending)
+    const results = await recordBatch(store, apps, db, pending, activity.features, how)
+    noteSome(activity, pending, results)
+    return results
+  }
+  return new Batcher<PendingUsage | PendingReservation, Recorded | UserReservation | 'alone'>(
+    (batch) => {
+      metrics.batch.observe({ path: 'record' }, batch.length)
+      return connection.use(async (db) => {
+        if (batch.every(isRecord)) return record(db, batch)
+        const records = batch.filter(isRecord)
+        const recorded = records.length > 0 ? await record(db, records) : []
+        const reserved = await reserveBatch(store, apps, db, batch.filter(isReservation), how)
+        return batch.map((one) => {
+          const result = (isRecord(one) ? recorded : reserved).shift()
+          if (!result) throw new Error('a call of a batch has no result')
+          return result
+        })
+      })
     },
     { name: 'record batch', monotonic, lanes: 1, most: MOST, expired },
   )
 }
+
+const isRecord = (one: PendingUsage | PendingReservation): one is PendingUsage => 'event' in one
+
+const isReservation = (one: PendingUsage | PendingReservation): one is PendingReservation => !isRecord(one)
 
 /** The caller has received a timeout: usage recorded after it would be unexpected. */
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>

@@ -1,19 +1,18 @@
-import type { RecordedUsage } from '../../domain/usage.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { readKeys } from '../../store/usage/idempotency.ts'
-import type { PendingUsage, Recorded } from '../call/hot-paths.ts'
+import type { KeptUnder } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
 
-/** The answers to the events of a batch, by index. */
-export type Answers = (BatchResult<Recorded> | undefined)[]
+/** The answers to the calls of a batch, by index. */
+export type Answers<Answer> = (BatchResult<Answer | 'claimed'> | undefined)[]
 
-/** Answers events whose idempotency key was used before, except those that `isLeftOut`. */
-export async function answerKnownKeys(
+/** Answers calls whose idempotency key was used before, except those that `isLeftOut`. */
+export async function answerKnownKeys<Answer>(
   db: HomeDb,
-  pending: readonly PendingUsage[],
-  answers: Answers,
-  isLeftOut: (index: number) => boolean,
+  pending: readonly { key: KeptUnder | null }[],
+  answers: Answers<Answer>,
+  isLeftOut: (index: number) => boolean = () => false,
 ): Promise<void> {
   const keyed = pending.flatMap(({ key }, index) =>
     key && !answers[index] && !isLeftOut(index) ? [{ key, index }] : [],
@@ -29,14 +28,14 @@ export async function answerKnownKeys(
     if (!claim.request.equals(key.request)) {
       answers[index] = { error: idempotencyKeyReused() }
     } else if (Object.hasOwn(claim.results, key.field)) {
-      answers[index] = repeated(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
+      answers[index] = repeated(claim.results[key.field] as unknown as Outcome<Answer>)
     } else {
       answers[index] = { value: 'claimed' }
     }
   }
 }
 
-function repeated(outcome: Outcome<RecordedUsage>): BatchResult<Recorded> {
+function repeated<Answer>(outcome: Outcome<Answer>): BatchResult<Answer> {
   try {
     return { value: resultOf(outcome) }
   } catch (error) {

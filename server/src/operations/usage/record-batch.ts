@@ -1,6 +1,6 @@
 import type { Allowance } from '../../domain/allowance.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
-import { applyUsage } from '../../domain/usage.ts'
+import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import { lacksPartition } from '../../store/connection/refusals.ts'
@@ -14,7 +14,7 @@ import { type CounterMemory, type OpenEvent, type UsageState, usageState } from 
 import { count, countRefused } from './feature-counts.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
-import { isOvertaken, keptChanging, tooLate } from './record-failures.ts'
+import { failOthers, isOvertaken, keptChanging, leaveTheGone } from './record-failures.ts'
 import {
   answerSpent,
   answerWith,
@@ -47,7 +47,7 @@ export async function recordBatch(
   tally: FeatureTally,
   how: Recording = {},
 ): Promise<BatchResult<Recorded>[]> {
-  const answers: Answers = new Array(pending.length)
+  const answers: Answers<RecordedUsage> = new Array(pending.length)
   try {
     await recordTogether(store, apps, client, pending, tally, answers, how)
   } catch (error) {
@@ -65,13 +65,13 @@ async function recordOneByOne(
   client: Tx,
   pending: readonly PendingUsage[],
   tally: FeatureTally,
-  answers: Answers,
+  answers: Answers<RecordedUsage>,
   how: Recording,
 ): Promise<void> {
   for (const [index, item] of pending.entries()) {
     leaveTheGone(pending, answers)
     if (answers[index]) continue
-    const alone: Answers = new Array(1)
+    const alone: Answers<RecordedUsage> = new Array(1)
     try {
       await recordTogether(store, apps, client, [item], tally, alone, how)
       answers[index] = alone[0]
@@ -84,26 +84,13 @@ async function recordOneByOne(
   }
 }
 
-/** Drops events whose deadline has passed: their callers have received a timeout. */
-function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
-  for (const [index, { caller }] of pending.entries()) {
-    if (caller.deadline?.passed) answers[index] ??= { error: tooLate() }
-  }
-}
-
-/** Fails all unanswered events. Answered ones were written. */
-function failOthers(answers: Answers, error: unknown): void {
-  const told = isOvertaken(error) && !lacksPartition(error) ? keptChanging() : error
-  for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
-}
-
 async function recordTogether(
   store: UsageStore,
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
   tally: FeatureTally,
-  answers: Answers,
+  answers: Answers<RecordedUsage>,
   how: Recording,
 ): Promise<void> {
   const { inTransaction = false, memory } = how
@@ -157,7 +144,8 @@ async function recordTogether(
         )
         for (const one of spent.filter(({ move }) => made.has(move))) {
           answerSpent(apps, tally, one, answers)
-          if (how.credits) rememberSpent(how.credits, one)
+          const userId = one.decisions[0]?.item.event.userId
+          if (how.credits && userId !== undefined) rememberSpent(how.credits, userId, one)
         }
         complete &&= made.size === spent.length
       }
@@ -174,7 +162,7 @@ async function recordTogether(
 }
 
 /** The events still to be answered; of several that share a key, only the first. */
-function openOnes(pending: readonly PendingUsage[], answers: Answers): OpenEvent[] {
+function openOnes(pending: readonly PendingUsage[], answers: Answers<RecordedUsage>): OpenEvent[] {
   const open: OpenEvent[] = []
   const seen = new Set<string>()
   for (const [index, item] of pending.entries()) {
@@ -223,7 +211,7 @@ function decide(
   open: readonly OpenEvent[],
   states: readonly BatchResult<UsageState>[],
   recalled: ReadonlyMap<number, UsageState>,
-  answers: Answers,
+  answers: Answers<RecordedUsage>,
   apps: AppCache,
 ) {
   const counters = new Map<string, Moved>()

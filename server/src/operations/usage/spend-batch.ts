@@ -95,13 +95,22 @@ export function spendFrom(
 }
 
 /** What is left after earlier calls of the batch, also those on the pool or on others that draw on it. */
-function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
+export function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
   const purse = purses.get(featureId) ?? read
   const { pool } = read
   return { ...purse, pool: pool && { ...pool, purse: purses.get(pool.featureId) ?? pool.purse } }
 }
 
-function counterRow({ featureId, counter, counted, used, pool }: UsageState, id: string): CounterRow {
+export function counterRow(
+  {
+    featureId,
+    counter,
+    counted,
+    used,
+    pool,
+  }: Pick<UsageState, 'featureId' | 'counter' | 'counted' | 'used' | 'pool'>,
+  id: string,
+): CounterRow {
   if (id === featureId) return { ref: counter, used: counted ? used : null }
   return { ref: pool?.counter ?? null, used: pool?.counted ? pool.used : null }
 }
@@ -157,7 +166,7 @@ export function answerSpent(
   apps: AppCache,
   tally: FeatureTally,
   { decisions }: Spent,
-  answers: Answers,
+  answers: Answers<RecordedUsage>,
 ): void {
   answerWith(decisions, answers)
   for (const { item, answer, units } of decisions) {
@@ -168,14 +177,16 @@ export function answerSpent(
 }
 
 /** Nobody else has changed the credits: the version was that of the decisions. */
-export function rememberSpent(credits: CreditMemory, { move, purses, decisions }: Spent): void {
-  const userId = decisions[0]?.item.event.userId
-  if (userId === undefined) return
+export function rememberSpent(
+  credits: CreditMemory,
+  userId: string,
+  { move, purses }: Pick<Spent, 'move' | 'purses'>,
+): void {
   const { appId, userUid, version } = move
   for (const [featureId, purse] of purses)
     credits.changed({ appId, userId, featureId }, userUid, version + 1, purse.credits)
 }
 
-export function answerWith(decisions: readonly Decision[], answers: Answers): void {
+export function answerWith(decisions: readonly Decision[], answers: Answers<RecordedUsage>): void {
   for (const { index, answer } of decisions) answers[index] = { value: answer }
 }

@@ -1,8 +1,12 @@
+import type { Burn } from '../../domain/reservation-calls.ts'
 import { currentPeriod, type Purse, type Spending } from '../../domain/spending.ts'
 import { type Part, partsOn } from '../../domain/split.ts'
 import type { UsageAction } from '../../domain/usage.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CounterRef } from '../../store/usage/usage-moves.ts'
 import type { LedgerKey, SpendingMove } from '../../store/usage/write-spending.ts'
+import type { EntitlementState } from '../call/hot-paths.ts'
+import { spendingEvents } from './usage-events.ts'
 
 // Builds the writes of one user's decisions about spending.
 
@@ -20,6 +24,7 @@ export const emptyMove = (of: MoveOf): SpendingMove => ({
   counters: new Map(),
   credits: new Map(),
   caps: new Map(),
+  reservations: [],
   entries: [],
   receipts: [],
   events: [],
@@ -66,6 +71,31 @@ export function addParts(
   addOwn(move, pool.featureId, pool, drawn, counterOf(pool.featureId), 'ADD')
 }
 
+/** Adds what a call on a reservation or a credit took, if anything, and the events of it. */
+export function addBurn(
+  apps: AppCache,
+  move: SpendingMove,
+  of: { appId: string; userUid: number; userId: string; featureId: string },
+  { entitlement, pool: ofPool }: Pick<EntitlementState, 'entitlement' | 'pool'>,
+  burn: Burn,
+  counterOf: (featureId: string) => CounterRow,
+): void {
+  const { parts, payment } = burn
+  const pool = poolChange(burn)
+  addCaps(move, of.featureId, burn)
+  if (pool) addCaps(move, pool.featureId, pool)
+  if (changesNothing(burn)) return
+  addParts(move, of.featureId, burn, parts, counterOf, 'ADD')
+  if (payment) return
+  move.events.push(...spendingEvents(apps, of, entitlement, burn, 'ADD'))
+  if (!pool || !ofPool) return
+  const { featureId } = pool
+  move.events.push(...spendingEvents(apps, { ...of, featureId }, ofPool.entitlement, pool, 'ADD'))
+}
+
+export const changesNothing = ({ before, after, parts }: Burn): boolean =>
+  parts.length === 0 && after.owed === before.owed && after.drawn === before.drawn
+
 const NOTHING: Part = { credit: null, amount: 0 }
 
 function addOwn(
@@ -85,7 +115,7 @@ function addOwn(
 }
 
 /** Adds the counts of caps that have changed. */
-export function addCaps(move: SpendingMove, featureId: string, { before, after }: Change): void {
+function addCaps(move: SpendingMove, featureId: string, { before, after }: Change): void {
   for (const [i, { reserved, ...cap }] of after.caps.entries()) {
     if (cap.used === before.caps[i]?.used) continue
     move.caps.set(`${featureId} ${cap.period} ${cap.entity}`, { ...cap, featureId })

@@ -1,75 +1,49 @@
-import type { Json, JsonObject } from '../../domain/metadata.ts'
-import type { NewReservation } from '../../domain/reservation.ts'
-import { poolOf } from '../../domain/reservation.ts'
+import type { Json } from '../../domain/metadata.ts'
+import type { Reservation } from '../../domain/reservation.ts'
 import type { HeldPart } from '../../domain/split.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-export interface ReservationRow {
-  id: string
+export interface ReservationRow extends Reservation {
   seq: number
   userUid: number
-  featureId: string
-  /** as requested */
-  amount: number
-  atLeast: number
-  ttlSeconds: number
-  metadata: JsonObject
-  /** HELD also after it has expired */
-  state: 'HELD' | 'SETTLED' | 'RELEASED'
-  parts: HeldPart[]
-  settled: number
-  late: boolean
-  reason: string | null
-  createdAt: number
-  expiresAt: number
 }
 
-const COLUMNS = `id, seq, user_uid as "userUid", feature_id as "featureId", amount, at_least as "atLeast",
-  ttl_seconds as "ttlSeconds", metadata, state, split as parts, settled, late, reason, created_at as "createdAt",
-  expires_at as "expiresAt"`
-
-/** False: the id is taken. */
-export async function insertReservation(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  { id, featureId, amount, atLeast, ttlSeconds, metadata }: NewReservation & { id: string; atLeast: number },
-  parts: readonly HeldPart[],
-  at: { now: number; expiresAt: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state,
-       split, created_at, expires_at, pool_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'HELD', $9, $10, $11, $12) on conflict do nothing`,
-    [
-      ...[appId, id, userUid, featureId, amount, atLeast, ttlSeconds, JSON.stringify(metadata)],
-      ...[JSON.stringify(parts), timestamp(at.now), timestamp(at.expiresAt), poolOf(parts)],
-    ],
-  )
-  return rowCount === 1
-}
-
-/** The spender's row is locked. */
-export async function updateReservation(
-  db: HomeDb,
-  appId: string,
-  { id, state, parts, settled, late, reason, expiresAt }: ReservationRow,
-): Promise<void> {
-  await db.query(
-    `update usage_reservation set state = $3, split = $4, settled = $5, late = $6, reason = $7, expires_at = $8,
-       pool_id = $9
-     where app_id = $1 and id = $2`,
-    [appId, id, state, JSON.stringify(parts), settled, late, reason, timestamp(expiresAt), poolOf(parts)],
-  )
-}
+const COLUMNS = `r.id, r.seq, r.user_uid as "userUid", r.feature_id as "featureId", r.amount, r.at_least as "atLeast",
+  r.ttl_seconds as "ttlSeconds", r.metadata, r.state, r.split as parts, r.settled, r.late, r.reason,
+  r.created_at as "createdAt", r.expires_at as "expiresAt"`
 
 export async function findReservation(db: HomeDb, appId: string, id: string): Promise<ReservationRow | null> {
   const { rows } = await db.query<ReservationRow>(
-    `select ${COLUMNS} from usage_reservation where app_id = $1 and id = $2`,
+    `select ${COLUMNS} from usage_reservation r where app_id = $1 and id = $2`,
     [appId, id],
   )
   return rows[0] ?? null
+}
+
+/** With its user, and the version of the spender's row at that moment. */
+export interface FoundReservation extends ReservationRow {
+  userId: string
+  version: number
+}
+
+/** In the order of the ids; null: there is none. */
+export async function findReservations(
+  db: HomeDb,
+  ids: readonly { appId: string; id: string }[],
+): Promise<(FoundReservation | null)[]> {
+  const { rows } = await db.query<FoundReservation & { ord: number }>({
+    name: 'read-reservations',
+    text: `select q.ord::int, ${COLUMNS}, u.id as "userId", s.version
+      from unnest($1::text[], $2::text[]) with ordinality as q (app, reservation, ord)
+      join usage_reservation r on r.app_id = q.app and r.id = q.reservation
+      join users u on u.app_id = r.app_id and u.uid = r.user_uid
+      join spender s on s.app_id = r.app_id and s.user_uid = r.user_uid`,
+    values: [ids.map(({ appId }) => appId), ids.map(({ id }) => id)],
+  })
+  const found = new Array<FoundReservation | null>(ids.length).fill(null)
+  for (const { ord, ...row } of rows) found[ord - 1] = row
+  return found
 }
 
 /** The answer to the call that reverted it; null: none did. The spender's row is locked. */
@@ -87,37 +61,6 @@ export async function storeReverted(db: HomeDb, appId: string, id: string, answe
     id,
     JSON.stringify(answer),
   ])
-}
-
-export async function countLiveReservations(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  featureId: string,
-  now: number,
-): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) from usage_reservation
-     where app_id = $1 and user_uid = $2 and feature_id = $3 and state = 'HELD' and expires_at > $4`,
-    [appId, userUid, featureId, timestamp(now)],
-  )
-  return rows[0]?.count ?? 0
-}
-
-/** Deletes some of those that expired before, oldest first. */
-export async function deleteOldReservations(
-  db: HomeDb,
-  appId: string,
-  userUid: number,
-  featureId: string,
-  before: number,
-): Promise<void> {
-  await db.query(
-    `delete from usage_reservation where app_id = $1 and id = any(array(
-       select id from usage_reservation
-       where app_id = $1 and user_uid = $2 and feature_id = $3 and expires_at < $4 order by seq limit 100))`,
-    [appId, userUid, featureId, timestamp(before)],
-  )
 }
 
 /** What live reservations of a user hold. */
@@ -152,7 +95,7 @@ export async function reservationsOfUser(
   now: number,
 ): Promise<ReservationRow[]> {
   const { rows } = await db.query<ReservationRow>(
-    `select ${COLUMNS} from usage_reservation
+    `select ${COLUMNS} from usage_reservation r
      where app_id = $1 and user_uid = $2 and ($3::text is null or feature_id = $3) and seq > $4
        and ($5::text is null or $5 = case when state = 'HELD' and expires_at <= $6 then 'EXPIRED' else state end)
      order by seq limit $7`,

@@ -1,4 +1,6 @@
 import type { CountedCap } from '../../domain/cap.ts'
+import { RESERVATION_KEPT_DAYS } from '../../domain/limits.ts'
+import { poolOf, type Reservation } from '../../domain/reservation.ts'
 import type { Spending } from '../../domain/spending.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
@@ -6,7 +8,7 @@ import { type Tx, timestamp } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import type { UsageEvent } from './packed-events.ts'
 import { type CounterRef, type KeptReceipt, type Receipt, receiptColumns } from './usage-moves.ts'
-import { parameters, writingReceipts } from './write-receipts.ts'
+import { parameters, type Take, writingReceipts } from './write-receipts.ts'
 import { emitting } from './write-usage.ts'
 
 /** A counter or credit, as the ledger names it. */
@@ -16,7 +18,15 @@ export interface LedgerKey {
   periodStart: number
 }
 
-/** What one user's decisions write: counters, credits, caps, ledger entries and receipts. All of it is written, or nothing. */
+/** Its id is of another reservation by now: the whole statement fails. */
+export const RESERVATION_EXISTS = 'usage_reservation_pkey'
+
+export interface ReservationWrite {
+  isNew: boolean
+  row: Reservation
+}
+
+/** What one user's decisions write: counters, credits, caps, reservations, ledger entries and receipts. All of it is written, or nothing. */
 export interface SpendingMove {
   appId: string
   userUid: number
@@ -34,6 +44,7 @@ export interface SpendingMove {
   credits: Map<string, SpentCredit>
   /** by the text of their key */
   caps: Map<string, CountedCap & { featureId: string }>
+  reservations: ReservationWrite[]
   entries: SpendingEntry[]
   receipts: Receipt[]
   events: UsageEvent[]
@@ -73,7 +84,32 @@ const columns = (table: string, names: readonly string[]) =>
 const sameCounter = (counter: string, move: string) =>
   ['app_id', 'user_uid', ...KEY].map((column) => `${counter}.${column} = ${move}.${column}`).join(' and ')
 
-function writing(withEvents: boolean): string {
+const RESERVED = ['state', 'split', 'settled', 'late', 'reason', 'expires_at', 'pool_id']
+const RESERVED_TYPES = ['text', 'json', 'bigint', 'boolean', 'text', 'timestamptz', 'text']
+const ASKED = ['feature_id', 'amount', 'at_least', 'ttl_seconds', 'metadata']
+const ASKED_TYPES = ['text', 'bigint', 'bigint', 'int', 'json']
+
+/** With a new reservation, the oldest of the user and feature are deleted, if they are kept no longer. */
+const reserving = (take: Take): string => `, reservation as materialized (
+  select m.app_id, m.user_uid, m.at, r.*
+  from unnest(${take('int', 'text', 'boolean', ...RESERVED_TYPES, ...ASKED_TYPES)})
+    as r (ord, id, is_new, ${RESERVED}, ${ASKED}) join made m on m.ord = r.ord
+), reservation_changed as (
+  update usage_reservation o set ${RESERVED.map((column) => `${column} = r.${column}`).join(', ')}
+  from reservation r where not r.is_new and o.app_id = r.app_id and o.id = r.id
+), reservation_created as (
+  insert into usage_reservation (app_id, id, user_uid, created_at, ${RESERVED}, ${ASKED})
+  select app_id, id, user_uid, at, ${RESERVED}, ${ASKED} from reservation where is_new
+), reservation_dropped as (
+  delete from usage_reservation o using (
+    select old.app_id, old.id from reservation r cross join lateral (
+      select app_id, id, expires_at from usage_reservation k
+      where k.app_id = r.app_id and k.user_uid = r.user_uid and k.feature_id = r.feature_id order by seq limit 2) old
+    where r.is_new and old.expires_at < r.at - interval '${RESERVATION_KEPT_DAYS} days') d
+  where o.app_id = d.app_id and o.id = d.id
+)`
+
+function writing({ withEvents, reserves }: { withEvents: boolean; reserves: boolean }): string {
   const take = parameters()
   const given = `unnest(${take('text', 'bigint', 'bigint', 'text', 'timestamptz')})
     with ordinality as g (app_id, user_uid, version, features, at, ord)`
@@ -108,10 +144,12 @@ function writing(withEvents: boolean): string {
   insert into usage_counter (app_id, user_uid, ${KEY}, used)
   select c.app_id, c.user_uid, ${columns('c', KEY)}, c.becomes from counter c join made m on m.ord = c.ord
   where c.was is null
+), taken as materialized (
+  select m.app_id, k.* from ${credits} join made m on m.ord = k.ord
 ), credit_moved as (
-  update credit c set used = k.used, period = k.period, period_used = k.period_used, 
+  update credit c set used = k.used, period = k.period, period_used = k.period_used,
     ended = k.ended or c.voided_at is not null
-  from ${credits} join made m on m.ord = k.ord where c.app_id = m.app_id and c.id = k.id
+  from taken k where c.app_id = k.app_id and c.id = k.id
 ), cap_moved as (
   insert into usage_cap as c (app_id, user_uid, feature_id, entity, period, window_start, used)
   select m.app_id, m.user_uid, k.feature_id, k.entity, k.period, k.window_start, k.used
@@ -122,12 +160,20 @@ function writing(withEvents: boolean): string {
   insert into usage_ledger (app_id, user_uid, ${KEY}, action, delta, used, recorded_at)
   select m.app_id, m.user_uid, ${columns('e', KEY)}, e.action, e.delta, e.used, m.at
   from ${entries} join made m on m.ord = e.ord order by e.ord, e.line
-), ${writingReceipts(take, 'select ord::int from made')}${withEvents ? emitting(take, '(select *, at as now from made)') : ''}
+), ${writingReceipts(take, 'select ord::int from made')}${reserves ? reserving(take) : ''}${withEvents ? emitting(take, '(select *, at as now from made)') : ''}
 select ord from made`
 }
 
-const WRITE = new Prepared<[ord: string]>('write-spending', writing(false))
-const WRITE_EVENTS = new Prepared<[ord: string]>('write-spending-events', writing(true))
+// A statement that may do more takes longer, even if it does not.
+const statement = (name: string, does: Parameters<typeof writing>[0]) =>
+  new Prepared<[ord: string]>(name, writing(does))
+const WRITE = statement('write-spending', { withEvents: false, reserves: false })
+const WRITE_EVENTS = statement('write-spending-events', { withEvents: true, reserves: false })
+const RESERVE = statement('write-reservations', { withEvents: false, reserves: true })
+const RESERVE_EVENTS = statement('write-reservations-events', { withEvents: true, reserves: true })
+
+const statementFor = (reserves: boolean, emits: boolean) =>
+  reserves ? (emits ? RESERVE_EVENTS : RESERVE) : emits ? WRITE_EVENTS : WRITE
 
 /** Makes each move whose spender and counters are unchanged, as a whole; returns those that were made. */
 export async function writeSpending(client: Tx, moves: readonly SpendingMove[]): Promise<Set<SpendingMove>> {
@@ -139,6 +185,7 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
     receipt: line,
     move: ord,
   }))
+  const reservations = lines(moves, (move) => move.reservations)
   const events = lines(moves, (move) => move.events)
   const values = [
     textArray(moves, ({ appId }) => appId),
@@ -170,13 +217,36 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
     numberArray(caps, ({ line }) => line.used),
     ...receiptColumns(receipts),
   ]
+  if (reservations.length > 0) values.push(...reservationColumns(reservations))
   if (events.length > 0)
     values.push(
       textArray(events, ({ line }) => line),
       numberArray(events, ({ ord }) => ord),
     )
-  const rows = await (events.length > 0 ? WRITE_EVENTS : WRITE).run(client, values)
+  const rows = await statementFor(reservations.length > 0, events.length > 0).run(client, values)
   return new Set(rows.flatMap(([ord]) => moves[Number(ord) - 1] ?? []))
+}
+
+function reservationColumns(lines: readonly { ord: number; line: ReservationWrite }[]): string[] {
+  const of = (column: (row: Reservation) => string | number | null) =>
+    textArray(lines, ({ line }) => column(line.row)?.toString() ?? null)
+  return [
+    numberArray(lines, ({ ord }) => ord),
+    of(({ id }) => id),
+    textArray(lines, ({ line }) => (line.isNew ? 't' : 'f')),
+    of(({ state }) => state),
+    of(({ parts }) => JSON.stringify(parts)),
+    of(({ settled }) => settled),
+    of(({ late }) => (late ? 't' : 'f')),
+    of(({ reason }) => reason),
+    of(({ expiresAt }) => timestamp(expiresAt)),
+    of(({ parts }) => poolOf(parts)),
+    of(({ featureId }) => featureId),
+    of(({ amount }) => amount),
+    of(({ atLeast }) => atLeast),
+    of(({ ttlSeconds }) => ttlSeconds),
+    of(({ metadata }) => JSON.stringify(metadata)),
+  ]
 }
 
 /** What belongs to a move, with the number of the move. */
