@@ -158,7 +158,7 @@ describe('gap: apps', () => {
     const changed = page.getByRole('table', { name: 'Before and after of API calls' })
     expect((await changed.locator('tbody tr').allInnerTexts())[0]).toMatch(/^Name\s+Calls\s+API calls$/)
     await page.getByRole('button', { name: 'Copy to Clocked' }).click()
-    await page.getByText('Copied. Packages are drafts').waitFor()
+    await page.getByText(/^Catalogue copied to .*Packages are drafts/).waitFor()
     const { packages, features } = await dashboard.server.dashboard.data(
       '{ packages(appId: "clocked") { id status } features(appId: "clocked") { id name type } }',
     )

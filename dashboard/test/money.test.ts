@@ -42,7 +42,7 @@ describe('gap: money, from the dashboard', () => {
     await dialog.getByRole('button', { name: 'Review refund' }).click()
     await dialog.getByText('$34.00 of the payment of $49.00 remains.').waitFor()
     await dialog.getByRole('button', { name: 'Refund $15.00' }).click()
-    await page.getByText('Refunded $15.00. Sandbox confirms it shortly.').waitFor()
+    await page.getByText('$15.00 of $49.00 refunded. Sandbox confirms it shortly.').waitFor()
     await jobsDone(dashboard.server.databaseUrl)
     await open(`/apps/acme/subscriptions/${paid.id}`)
     await payments.getByText('Refunded $15.00').waitFor()

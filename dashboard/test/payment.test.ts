@@ -48,10 +48,19 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     expect(before).toEqual([])
     await dialog.getByRole('button', { name: 'Add price' }).click()
     await page.getByRole('table', { name: 'Prices' }).getByText('$1,200.50 per month').waitFor()
-    await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).click()
-    await page.getByRole('button', { name: 'Restore $1,200.50 per month' }).click()
+    const act = async (action: string) => {
+      await page.getByRole('button', { name: 'Actions for $1,200.50 per month' }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+    await act('Archive')
+    await page.getByText(/^\$1,200\.50 per month archived\./).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('$1,200.50 per month restored.').waitFor()
+    await act('Archive')
+    await page.getByRole('table', { name: 'Prices' }).getByText('Archived').waitFor()
+    await act('Restore')
     await dialog.getByRole('button', { name: 'Restore' }).click()
-    await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).waitFor()
+    await page.getByRole('table', { name: 'Prices' }).getByText('In use').waitFor()
     const { prices } = await dashboard.server.dashboard.data(
       '{ prices(appId: "default", packageId: "extra") { amount currency interval } }',
     )
@@ -91,11 +100,13 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     const prices = page.getByRole('table', { name: 'Prices' }).getByRole('row')
     await prices.filter({ hasText: '$120.00 per year' }).getByText('Default').waitFor()
     expect(await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').count()).toBe(0)
-    await page.getByRole('button', { name: 'Archive $120.00 per year' }).click()
+    await page.getByRole('button', { name: 'Actions for $120.00 per year' }).click()
+    await page.getByRole('menuitem', { name: 'Archive' }).click()
     await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').waitFor()
     await open('/apps/default/billing')
 
-    await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
+    await page.getByRole('button', { name: 'More for the template Basic by card' }).click()
+    await page.getByRole('menuitem', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('eve')
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const opened = page.waitForEvent('popup')
@@ -217,7 +228,8 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await dialog.getByRole('button', { name: 'Create template' }).click()
     await page.getByText('14-day trial without a card, promotion codes').waitFor()
 
-    await page.getByRole('button', { name: 'Test link of Basic, to try' }).click()
+    await page.getByRole('button', { name: 'More for the template Basic, to try' }).click()
+    await page.getByRole('menuitem', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('tom')
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const opened = page.waitForEvent('popup')
@@ -241,7 +253,8 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
   it('says on the form why there is no link', async () => {
     const { page, open } = visit
     await open('/apps/default/billing')
-    await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
+    await page.getByRole('button', { name: 'More for the template Basic by card' }).click()
+    await page.getByRole('menuitem', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('nobody')
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByText('User not found').waitFor()

@@ -68,7 +68,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
 
     await page.getByRole('button', { name: 'Actions for Pro of ada' }).click()
     await page.getByRole('menuitem', { name: 'Undo change' }).click()
-    await page.getByText('Scheduled change cancelled.').waitFor()
+    await page.getByText('Ada Lovelace stays on Pro.').waitFor()
     await table.getByText(/^Switches/).waitFor({ state: 'detached' })
     const { subscriptions } = await dashboard.server.admin.data(
       '{ subscriptions(userId: "ada") { status cancelAt scheduled { at } package { id } } }',
@@ -91,7 +91,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await page.getByRole('option', { name: 'Basic' }).click()
     await picture(page, 'trial-light')
     await form.getByRole('button', { name: 'Start trial' }).click()
-    await page.getByText(/^Trial started\. It ends on /).waitFor()
+    await page.getByText(/^Trial of Pro started for Bob\. It ends on /).waitFor()
     const header = page.getByRole('region', { name: 'Plan and add-ons' })
     await header.getByText('Trial', { exact: true }).waitFor()
     expect(await header.getByText('Active').count()).toBe(0)
@@ -104,7 +104,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     const until = new Date(Date.now() + 40 * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('New end').fill(until)
     await page.getByRole('button', { name: 'Extend trial', exact: true }).click()
-    await page.getByText(/^Trial extended to /).waitFor()
+    await page.getByText(/^Trial of Pro extended to /).waitFor()
     const { subscriptions } = await dashboard.server.admin.data(
       '{ subscriptions(userId: "bob") { trialEndsAt scheduled { packageId at } package { id } } }',
     )
@@ -145,7 +145,9 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await choose(subscribing, 'Plan', 'Free')
     await subscribing.getByText('Not charged').waitFor({ state: 'detached' })
     await subscribing.getByRole('button', { name: 'Subscribe' }).click()
-    await page.getByText('Subscribed to Free.', { exact: true }).waitFor()
+    await page.getByText('Carl is subscribed to Free.', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'View subscription' }).click()
+    await page.getByRole('heading', { level: 1, name: /^Free/ }).waitFor()
 
     await open('/apps/default/users/carl')
     await more('Start a trial')

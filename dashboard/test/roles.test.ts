@@ -144,15 +144,21 @@ const PLACES: Record<string, Place> = {
   undoUserImport: { path: '/apps/default/import?id=applied', control: button(/^Undo/) },
   createPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
   importPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
-  archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive $12.00 once') },
+  archivePrice: {
+    path: '/apps/default/packages/basic?tab=prices',
+    first: 'Actions for $12.00 once',
+    control: item('Archive'),
+  },
   createBillingTemplate: { path: '/apps/default/billing', control: button('New template') },
   archiveBillingTemplate: {
     path: '/apps/default/billing',
-    control: button('More for the template Basic by card'),
+    first: 'More for the template Basic by card',
+    control: item('Archive'),
   },
   deleteBillingTemplate: {
     path: '/apps/default/billing',
-    control: button('More for the template Basic by card'),
+    first: 'More for the template Basic by card',
+    control: item('Delete'),
   },
   archiveFeature: {
     path: '/apps/default/features',
@@ -172,7 +178,11 @@ const PLACES: Record<string, Place> = {
     path: '/apps/default/packages/basic?tab=prices',
     control: button('More for the package Basic'),
   },
-  generateSubscriptionLink: { path: '/apps/default/billing', control: button('Test link of Basic by card') },
+  generateSubscriptionLink: {
+    path: '/apps/default/billing',
+    first: 'More for the template Basic by card',
+    control: item('Create link'),
+  },
   setProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Turn off') },
   testProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Test') },
   removeProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Remove') },

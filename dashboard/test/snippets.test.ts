@@ -113,7 +113,8 @@ describe('gap: lines to copy', () => {
   it('of a template make a payment link', async () => {
     const { page, open } = visit
     await open('/apps/default/billing')
-    await page.getByRole('button', { name: 'Test link of By card' }).click()
+    await page.getByRole('button', { name: 'More for the template By card' }).click()
+    await page.getByRole('menuitem', { name: 'Create link' }).click()
     const made = await shell(await linesOf(page.getByRole('figure', { name: 'The same with curl' })))
     expect(made.data.generateSubscriptionLink.url).toMatch(`${dashboard.server.url}/checkout/`)
   })

@@ -66,6 +66,35 @@ describe('gap: tables', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
+  it('keep the menu of a row in sight, also of prices and templates', async () => {
+    const { page, open, problems } = visit
+    await dashboard.server.dashboard.data(
+      `mutation {
+        createBillingTemplate(appId: "default", input: {
+          id: "a-template-with-a-rather-long-id-that-somebody-has-chosen", name: "Basic by card",
+          packageIds: ["basic"], trialDays: 14, promotionCodes: true }) { id } }`,
+    )
+    for (const [path, region, menu, action] of [
+      ['packages/basic?tab=prices', 'Prices', 'Actions for $9.00 per month', 'Archive'],
+      ['billing', 'Billing templates', 'More for the template Basic by card', 'Create link'],
+    ] as const) {
+      await open(`/apps/default/${path}`)
+      expect(await cutOff(page), path).toEqual([])
+      for (const width of [1440, 800, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        const button = page.getByRole('button', { name: menu })
+        const box = await button.boundingBox()
+        const table = await page.getByRole('region', { name: region }).boundingBox()
+        expect(box && table && box.x + box.width <= table.x + table.width, `${path} ${width}`).toBe(true)
+        await button.click()
+        await page.getByRole('menuitem', { name: action }).waitFor()
+        await page.keyboard.press('Escape')
+      }
+      await page.setViewportSize({ width: 1440, height: 900 })
+    }
+    expect(problems).toEqual([])
+  })
+
   it('show what a package earns, and how much of a feature is used and denied', async () => {
     const { page, open } = visit
     await dashboard.server.admin.data('{ canUseFeature(userId: "nobody", featureId: "calls") { access } }')

@@ -169,9 +169,10 @@ describe('gap: unsaved changes', () => {
       choose: (dialog: Locator) => dialog.getByLabel('Or to').fill('2090-01-01T00:00'),
     },
     {
-      title: 'Test the link of Sold',
+      title: 'Create a payment link: Sold',
       path: '/apps/clocked/billing',
-      button: /^Test /,
+      button: 'More for the template Sold',
+      item: 'Create link',
       choose: (dialog: Locator) => dialog.getByLabel('User').fill('ada'),
     },
     {
@@ -180,11 +181,14 @@ describe('gap: unsaved changes', () => {
       button: 'Move subscribers',
       choose: (dialog: Locator) => dialog.getByText('At the end of the period', { exact: true }).click(),
     },
-  ])('are asked about in “$title”', async ({ title, path, button, choose }) => {
+  ])('are asked about in “$title”', async ({ title, path, button, item, choose }) => {
     const { page, open, problems } = visit
     await open(path)
-    const opening = () =>
-      button === undefined ? open(path) : page.getByRole('button', { name: button }).click()
+    const opening = async () => {
+      if (button === undefined) await open(path)
+      else await page.getByRole('button', { name: button }).click()
+      if (item !== undefined) await page.getByRole('menuitem', { name: item }).click()
+    }
     await opening()
     const dialog = page.getByRole('dialog', { name: title })
     await dialog.waitFor()
@@ -291,7 +295,7 @@ describe('gap: archiving and deleting in the dashboard', () => {
     await page.getByText('The user has no add-ons.').waitFor()
     await page.getByRole('button', { name: 'Cancel at period end' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Cancellation reverted.').waitFor()
+    await page.getByText('Bob keeps Basic.').waitFor()
     expect(await cancelAt()).toBe(null)
   })
 })

@@ -63,11 +63,16 @@ export function useAsk<Result, Variables>(
   })
 }
 
+interface NextPage {
+  label: string
+  to: NavigateOptions
+}
+
 interface ChangeOptions<Result, Variables> {
   /** shown once it is done */
   said?: string | ((result: Result, variables: Variables) => string)
-  /** a link to the next page, shown in the notification */
-  next?: { label: string; to: NavigateOptions }
+  /** a link to the next page, shown in the notification; undefined: none */
+  next?: NextPage | ((result: Result, variables: Variables) => NextPage | undefined)
   /** follows on the page where the change was made; not if that page has been left meanwhile */
   done?: (result: Result) => unknown
   /** follows on any page */
@@ -98,8 +103,9 @@ export function useChange<Result, Variables>(
       void client.invalidateQueries()
       if (said !== undefined) {
         const takeBack = undo?.(result, variables)
+        const onward = typeof next === 'function' ? next(result, variables) : next
         notify(typeof said === 'function' ? said(result, variables) : said, [
-          ...(next ? [{ label: next.label, onClick: () => void router.navigate(next.to) }] : []),
+          ...(onward ? [{ label: onward.label, onClick: () => void router.navigate(onward.to) }] : []),
           ...(takeBack ? [{ label: 'Undo', onClick: takeBack }] : []),
         ])
       }

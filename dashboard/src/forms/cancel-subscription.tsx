@@ -39,11 +39,13 @@ interface CancelSubscriptionProps {
 export function CancelSubscription({ opened, onClose, appId, subscription }: CancelSubscriptionProps) {
   const [when, setWhen] = useState('end')
   const { userId, userName, package: p } = subscription
-  const keep = useChange(KEEP, { said: 'Cancellation reverted.' })
+  const keep = useChange(KEEP, { said: `${userName ?? userId} keeps ${p.name}.` })
   const cancel = useChange(CANCEL, {
     done: onClose,
     said: ({ cancelSubscription: made }) =>
-      made?.cancelAt ? `${p.name} ends on ${dateTimeOf(made.cancelAt)}.` : `${p.name} cancelled.`,
+      made?.cancelAt
+        ? `${p.name} of ${userName ?? userId} ends on ${dateTimeOf(made.cancelAt)}.`
+        : `${p.name} of ${userName ?? userId} cancelled.`,
     // One that has ended is never revived.
     undo: ({ cancelSubscription: made }, { appId, id }) =>
       made?.cancelAt ? () => keep.mutate({ appId, id }) : undefined,

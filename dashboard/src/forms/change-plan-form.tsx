@@ -54,6 +54,11 @@ const CHANGE = graphql(`
     }
   }
 `)
+const UNDO = graphql(`
+  mutation UndoScheduledChange($appId: String!, $userId: String!) {
+    cancelScheduledChange(appId: $appId, userId: $userId) { id }
+  }
+`)
 
 type When = 'BEST' | 'NOW' | 'PERIOD_END'
 type Plans = ResultOf<typeof PLANS>
@@ -102,8 +107,12 @@ export function ChangePlanForm({ appId, userId, userName, what, onDone }: Change
   const isUncharged = shown?.quotedBy === 'tollgate'
   const { saved } = useUnsaved(form)
   const link = useSellByLink(appId, userId, form)
+  const undo = useChange(UNDO, { said: `${userName} stays on ${current?.package.name ?? 'the plan'}.` })
   const change = useChange(CHANGE, {
     done: saved(onDone),
+    // A change that has taken effect may have been charged.
+    undo: ({ changeSubscription: made }) =>
+      made && !made.now ? () => undo.mutate({ appId, userId }) : undefined,
     said: ({ changeSubscription: made }) =>
       (made?.now
         ? `${userName} is now on ${made.to.name}.`

@@ -50,7 +50,8 @@ export function CopyCatalogueForm({ to, apps, onDone, ...given }: CopyCatalogueF
   const diff = useAsk(DIFF, { appId: to.id, fromAppId: from ?? '' }, { enabled: from !== null })
   const copy = useChange(COPY, {
     done: saved(onDone),
-    said: 'Copied. Packages are drafts until you publish them.',
+    said: `Catalogue copied to ${to.name}. Packages are drafts until you publish them.`,
+    next: { label: 'View packages', to: { to: '/apps/$app/packages', params: { app: to.id } } },
   })
   return (
     <form

@@ -26,7 +26,7 @@ export function EditKeyForm({ appId, apiKey, onDone }: EditKeyFormProps) {
   const { saved } = useUnsaved(form)
   const update = useChange(UPDATE, {
     done: saved(onDone),
-    said: 'Key saved. The change applies immediately, on every server.',
+    said: (_, { input }) => `${input.name ?? apiKey.name} saved. The change applies immediately.`,
   })
   const save = form.onSubmit((values) => {
     const { name, scope, expiresAt } = keyInput(values, apiKey.expiresAt)

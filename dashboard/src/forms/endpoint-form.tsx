@@ -43,7 +43,10 @@ export function EndpointForm({ appId, endpoint, onCreated, onDone }: EndpointFor
   const create = useChange(CREATE, {
     done: saved(({ createWebhookEndpoint: made }) => made && onCreated?.({ ...made, rotated: false })),
   })
-  const update = useChange(UPDATE, { done: saved(onDone), said: 'Endpoint saved.' })
+  const update = useChange(UPDATE, {
+    done: saved(onDone),
+    said: (_, { input }) => `${input.url ?? endpoint?.url} saved.`,
+  })
   const save = form.onSubmit(({ description, ...input }) => {
     const values = { ...input, description: description.trim() === '' ? null : description }
     if (endpoint) update.mutate({ appId, id: endpoint.id, input: values }, ontoFields(form))

@@ -45,7 +45,8 @@ function ExtendForm({ appId, subscription, endsAt, onDone }: ExtendTrialProps & 
   const { saved } = useUnsaved(form)
   const extend = useChange(EXTEND, {
     done: saved(onDone),
-    said: ({ extendTrial }) => `Trial extended to ${dateOf(extendTrial?.trialEndsAt ?? '')}.`,
+    said: ({ extendTrial }) =>
+      `Trial of ${subscription.package.name} extended to ${dateOf(extendTrial?.trialEndsAt ?? '')}.`,
   })
   const save = form.onSubmit(({ until }) =>
     extend.mutate({ appId, id: subscription.id, until: isoOfLocal(until) }, ontoFields(form)),

@@ -29,8 +29,8 @@ interface KeepSubscriptionProps {
 
 /** Reverts a scheduled cancellation. */
 export function KeepSubscription({ opened, onClose, appId, subscription, cancelAt }: KeepSubscriptionProps) {
-  const keep = useChange(KEEP, { done: onClose, said: 'Cancellation reverted.' })
   const { userId, userName, package: p, billing } = subscription
+  const keep = useChange(KEEP, { done: onClose, said: `${userName ?? userId} keeps ${p.name}.` })
   return (
     <Dialog opened={opened} onClose={onClose} title={`Keep ${p.name} of ${userName ?? userId}`} ta="left">
       <Stack>

@@ -28,13 +28,15 @@ const MIGRATE = graphql(`
 interface MigrateFormProps {
   appId: string
   packageId: string
+  /** of the package */
+  name: string
   /** newest first */
   versions: readonly { version: number; held: number }[]
   onDone: () => void
 }
 
 /** Moves those who have one version to another, after showing what that does to them. */
-export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormProps) {
+export function MigrateForm({ appId, packageId, name, versions, onDone }: MigrateFormProps) {
   const newest = versions[0]?.version ?? 1
   const held = versions.find(({ version, held }) => version !== newest && held > 0)
   const form = useForm({
@@ -52,7 +54,10 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
   const preview = useAsk(PREVIEW, move, { enabled: from !== to, patienceMs: OVER_ALL_USERS_MS })
   const migrate = useChange(MIGRATE, {
     done: saved(onDone),
-    said: when === 'NOW' ? 'Subscribers moved.' : 'Subscribers move at the end of their periods.',
+    said:
+      when === 'NOW'
+        ? `Subscribers of ${name} moved from version ${from} to ${to}.`
+        : `Subscribers of ${name} move from version ${from} to ${to} at the end of their periods.`,
     patienceMs: OVER_ALL_USERS_MS,
   })
   const choices = versions.map(({ version, held }) => ({

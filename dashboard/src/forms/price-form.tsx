@@ -63,15 +63,21 @@ export function PriceForm({ appId, sells, providers, currency, onDone }: PriceFo
       ? { ...typedAmount(values.amount, chosen, navigator.language), decimals: chosen.decimals }
       : { amount: null, problem: null, decimals: 2 }
   }
-  const create = useChange(CREATE, {
-    done: saved(onDone),
-    said: 'Price added. New payment links ask for it.',
-  })
   const { provider, interval, id } = form.values
   const { amount, decimals } = read(form.values)
   const paid = interval === 'once' ? null : interval
   const shown =
     amount === null ? null : priceText({ amount, decimals, currency: form.values.currency, interval: paid })
+  const create = useChange(CREATE, {
+    done: saved(onDone),
+    said: `${shown} added.`,
+    ...('packageId' in sells && {
+      next: {
+        label: 'Sell it by a payment link',
+        to: { to: '/apps/$app/billing', params: { app: appId } },
+      },
+    }),
+  })
   const save = () => {
     if (amount === null) return
     const { packageId, credits } = soldBy(sells, form.values)

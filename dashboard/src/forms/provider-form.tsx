@@ -26,7 +26,7 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
   const { saved } = useUnsaved(form)
   const set = useChange(SET, {
     done: saved(onDone),
-    said: 'Saved. Secrets are kept encrypted and never shown again.',
+    said: `${providerName(account.provider)} saved. Secrets are stored encrypted and never shown again.`,
   })
   const save = form.onSubmit(({ secretKey, webhookSecret, drop }) => {
     const input = {

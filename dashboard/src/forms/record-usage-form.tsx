@@ -39,7 +39,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
         setRefusal(recordUsage?.reason ?? 'It was not recorded.')
         return
       }
-      notifications.show({ message: 'Recorded.', autoClose: 4_000 })
+      notifications.show({ message: `Usage of ${feature.name} recorded.`, autoClose: 4_000 })
       saved(onDone)(undefined)
     },
   })

@@ -123,7 +123,7 @@ function Fields({
       for (const ms of REPORT_MS) setTimeout(() => void client.invalidateQueries(), ms)
       onDone()
     }),
-    said: `Refunded ${money(amount ?? 0)}. ${providerName(provider)} confirms it shortly.`,
+    said: `${money(amount ?? 0)} of ${money(paid)} refunded. ${providerName(provider)} confirms it shortly.`,
   }
   const refundPayment = useChange(REFUND, told)
   const refundCredit = useChange(REFUND_CREDIT, told)

@@ -23,12 +23,13 @@ const SUBSCRIBE = graphql(`
 interface SubscribeFormProps {
   appId: string
   userId: string
+  userName: string
   /** A user with a plan can only take add-ons. */
   hasPlan?: boolean
   onDone: () => void
 }
 
-export function SubscribeForm({ appId, userId, hasPlan = false, onDone }: SubscribeFormProps) {
+export function SubscribeForm({ appId, userId, userName, hasPlan = false, onDone }: SubscribeFormProps) {
   const asked = useAsk(PUBLISHED, { appId })
   const packages = asked.data?.packages ?? []
   const published = packages.filter(({ status, archived }) => status === 'PUBLISHED' && !archived)
@@ -47,7 +48,12 @@ export function SubscribeForm({ appId, userId, hasPlan = false, onDone }: Subscr
   const chosen = published.filter(({ id }) => id === base || addons.includes(id))
   const subscribe = useChange(SUBSCRIBE, {
     done: saved(onDone),
-    said: `Subscribed to ${chosen.map(({ name }) => name).join(', ')}.${chosen.some(isPriced) ? ' Not charged.' : ''}`,
+    said: `${userName} is subscribed to ${chosen.map(({ name }) => name).join(', ')}.${chosen.some(isPriced) ? ' Not charged.' : ''}`,
+    next: ({ subscribe: made }) =>
+      made?.[0] && {
+        label: 'View subscription',
+        to: { to: '/apps/$app/subscriptions/$id', params: { app: appId, id: made[0].id } },
+      },
   })
   if (link.instead) return link.instead
   const save = form.onSubmit(({ base, addons }) =>

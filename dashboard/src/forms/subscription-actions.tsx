@@ -82,7 +82,9 @@ export function useSubscriptionActions(appId: string, subscription: ActionableSu
   const may = useMay()
   const [open, setOpen] = useState<'cancel' | 'keep' | 'extend' | 'sandbox' | null>(null)
   const close = () => setOpen(null)
-  const undo = useChange(UNDO_CHANGE, { said: 'Scheduled change cancelled.' })
+  const undo = useChange(UNDO_CHANGE, {
+    said: `${subscription?.userName ?? subscription?.userId} stays on ${subscription?.package.name}.`,
+  })
   if (!subscription) return { actions: [], dialogs: null, busy: false }
   const { userId, billing, cancelAt, trialEndsAt, scheduled } = subscription
   const isLive = subscription.status === 'ACTIVE'

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { units } from '../ui/number.ts'
 import { Removal } from './removal.tsx'
@@ -22,9 +23,12 @@ interface TemplateRemovalProps {
   appId: string
   template: { id: string; name: string; archived: boolean }
   onDeleted?: () => void
+  size?: 'sm' | 'md'
+  /** other actions, before those that remove it */
+  children?: ReactNode
 }
 
-export function TemplateRemoval({ appId, template, onDeleted }: TemplateRemovalProps) {
+export function TemplateRemoval({ appId, template, onDeleted, size, children }: TemplateRemovalProps) {
   return (
     <Removal
       what="template"
@@ -35,7 +39,10 @@ export function TemplateRemoval({ appId, template, onDeleted }: TemplateRemovalP
       refusal={({ billingTemplateUse: found }) => found?.refusal ?? null}
       effects={({ billingTemplateUse: found }) => (found ? effectsOf(found) : [])}
       onDeleted={onDeleted}
-    />
+      size={size}
+    >
+      {children}
+    </Removal>
   )
 }
 

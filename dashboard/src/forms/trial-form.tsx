@@ -28,10 +28,11 @@ const START = graphql(`
 interface TrialFormProps {
   appId: string
   userId: string
+  userName: string
   onDone: () => void
 }
 
-export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
+export function TrialForm({ appId, userId, userName, onDone }: TrialFormProps) {
   const asked = useAsk(PACKAGES, { appId })
   const published = (asked.data?.packages ?? []).filter(
     ({ status, archived }) => status === 'PUBLISHED' && !archived,
@@ -55,7 +56,15 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   const link = useSellByLink(appId, userId, form)
   const start = useChange(START, {
     done: saved(onDone),
-    said: ({ startTrial }) => `Trial started. It ends on ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
+    said: ({ startTrial }, { packageId }) =>
+      `Trial of ${published.find(({ id }) => id === packageId)?.name ?? packageId} started for ${userName}. It ends on ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
+    next: ({ startTrial: made }) =>
+      made
+        ? {
+            label: 'View subscription',
+            to: { to: '/apps/$app/subscriptions/$id', params: { app: appId, id: made.id } },
+          }
+        : undefined,
   })
   const save = form.onSubmit(({ packageId, days, next, again }) => {
     if (packageId !== null) start.mutate({ appId, userId, packageId, days: Number(days), next, again })

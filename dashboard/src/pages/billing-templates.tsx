@@ -1,5 +1,5 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
+import { Button, Group, Menu, Stack, Text } from '@mantine/core'
+import { IconLink, IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -18,7 +18,6 @@ import { Loaded } from '../ui/loaded.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { priceText, providerName } from '../ui/price.ts'
-import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { matches, slice } from '../ui/slice.ts'
@@ -189,21 +188,19 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     hiddenLabel: true,
                     right: true,
                     cell: ({ id, name, archivedAt }) => (
-                      <RowActions>
-                        <Button
-                          size="compact-sm"
-                          variant="default"
+                      <TemplateRemoval
+                        appId={appId}
+                        template={{ id, name, archived: archivedAt !== null }}
+                        size="sm"
+                      >
+                        <Menu.Item
+                          leftSection={<IconLink size={16} aria-hidden />}
                           disabled={!may('generateSubscriptionLink')}
-                          aria-label={`Test link of ${name}`}
                           onClick={() => setTesting(id)}
                         >
-                          Test link
-                        </Button>
-                        <TemplateRemoval
-                          appId={appId}
-                          template={{ id, name, archived: archivedAt !== null }}
-                        />
-                      </RowActions>
+                          Create link
+                        </Menu.Item>
+                      </TemplateRemoval>
                     ),
                   },
                 ]}
@@ -220,7 +217,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
         opened={testing !== null}
         onClose={() => setTesting(null)}
         size="lg"
-        title={`Test the link of ${nameOf(asked.data?.billingTemplates, testing)}`}
+        title={`Create a payment link: ${nameOf(asked.data?.billingTemplates, testing)}`}
       >
         <SandboxWarning appId={appId} />
         {testing !== null && <LinkTester appId={appId} templateId={testing} />}

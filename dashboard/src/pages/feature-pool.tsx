@@ -84,9 +84,9 @@ type Edited = { cost: Cost | null }
 function Costs({ appId, pool, features }: { appId: string; pool: Feature; features: readonly Feature[] }) {
   const may = useMay()
   const [edited, setEdited] = useState<Edited | null>(null)
-  const set = useChange(SET, { said: 'Undone.' })
+  const set = useChange(SET, { said: `Costs of ${pool.name} restored.` })
   const remove = useChange(SET, {
-    said: 'Removed. Reservations keep what they hold of the pool.',
+    said: `Removed from ${pool.name}. Reservations keep what they hold of the pool.`,
     undo: ({ updateFeature }) => {
       const { costs } = pool
       return () =>

@@ -8,6 +8,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
+import { PriceMenu } from '../forms/price-menu.tsx'
 import type { CatalogueFeature } from '../grants.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -38,10 +39,18 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
   const [adding, { open, close }] = useDisclosure()
   const [importing, setImporting] = useState<string | null>(null)
   const asked = useAsk(PRICES, { appId, featureId: feature.id })
-  const back = useChange(ARCHIVE, { said: 'Undone.' })
+  const textOf = ({ provider, id }: { provider: string; id: string }) => {
+    const price = asked.data?.prices.find((one) => one.id === id && one.provider === provider)
+    return price ? priceText(price) : id
+  }
+  const back = useChange(ARCHIVE, {
+    said: (_, price) => `${textOf(price)} ${price.archived ? 'archived' : 'restored'}.`,
+  })
   const archive = useChange(ARCHIVE, {
-    said: ({ archivePrice }) =>
-      archivePrice?.archivedAt ? 'Price archived. New payment links cannot use it.' : 'Price restored.',
+    said: (_, price) =>
+      price.archived
+        ? `${textOf(price)} archived. New payment links cannot use it.`
+        : `${textOf(price)} restored.`,
     undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })
   return (
@@ -124,19 +133,16 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
                       label: 'Actions',
                       hiddenLabel: true,
                       right: true,
-                      cell: ({ provider, id, archivedAt, ...price }) => (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={!may('archivePrice')}
-                          aria-label={`${archivedAt === null ? 'Archive' : 'Restore'} ${priceText(price)}`}
-                          onClick={() =>
-                            archive.mutate({ appId, provider, id, archived: archivedAt === null })
-                          }
-                        >
-                          {archivedAt === null ? 'Archive' : 'Restore'}
-                        </Button>
-                      ),
+                      cell: (price) => {
+                        const { provider, id } = price
+                        return (
+                          <PriceMenu
+                            price={price}
+                            onArchive={() => archive.mutate({ appId, provider, id, archived: true })}
+                            onRestore={() => archive.mutate({ appId, provider, id, archived: false })}
+                          />
+                        )
+                      },
                     },
                   ]}
                 />

@@ -265,7 +265,6 @@ const COLUMNS = (appId: string, totals: Totals) => [
     label: 'Actions',
     hiddenLabel: true,
     right: true,
-    sticky: true,
     cell: (feature: Feature) => (
       <FeatureRemoval appId={appId} feature={feature} size="sm">
         <MenuItemLink from="/apps/$app/features" to="." search={(s) => ({ ...s, edit: feature.id })}>

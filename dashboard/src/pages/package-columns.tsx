@@ -112,7 +112,6 @@ export const packageColumns = (appId: string, figures: Figures) => [
     label: 'Actions',
     hiddenLabel: true,
     right: true,
-    sticky: true,
     cell: (p: Package) => (
       <PackageRemoval appId={appId} package={p} size="sm">
         <MenuItemLink

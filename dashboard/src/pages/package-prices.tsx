@@ -10,6 +10,7 @@ import { ConfirmPrice } from '../forms/confirm-price.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
+import { PriceMenu } from '../forms/price-menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -70,13 +71,19 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
     void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const [returning, setReturning] = useState<Price | null>(null)
-  const back = useChange(ARCHIVE, { said: 'Undone.' })
+  const textOf = ({ provider, id }: Pick<Price, 'provider' | 'id'>) => {
+    const price = asked.data?.prices.find((one) => one.id === id && one.provider === provider)
+    return price ? priceText(price) : id
+  }
+  const back = useChange(ARCHIVE, {
+    said: (_, price) => `${textOf(price)} ${price.archived ? 'archived' : 'restored'}.`,
+  })
   const archive = useChange(ARCHIVE, {
     done: () => setReturning(null),
-    said: ({ archivePrice }) =>
-      archivePrice?.archivedAt
-        ? 'Price archived. Current subscribers keep it; new payment links use another.'
-        : 'Price restored.',
+    said: (_, price) =>
+      price.archived
+        ? `${textOf(price)} archived. Current subscribers keep it; new payment links use another price.`
+        : `${textOf(price)} restored.`,
     undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })
   return (
@@ -207,24 +214,13 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       hiddenLabel: true,
                       right: true,
                       cell: (price) => (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={!may('archivePrice')}
-                          aria-label={`${price.archivedAt === null ? 'Archive' : 'Restore'} ${priceText(price)}`}
-                          onClick={() =>
-                            price.archivedAt === null
-                              ? archive.mutate({
-                                  appId,
-                                  provider: price.provider,
-                                  id: price.id,
-                                  archived: true,
-                                })
-                              : setReturning(price)
+                        <PriceMenu
+                          price={price}
+                          onArchive={() =>
+                            archive.mutate({ appId, provider: price.provider, id: price.id, archived: true })
                           }
-                        >
-                          {price.archivedAt === null ? 'Archive' : 'Restore'}
-                        </Button>
+                          onRestore={() => setReturning(price)}
+                        />
                       ),
                     },
                   ]}

@@ -112,7 +112,6 @@ export function PackageVersions(props: PackageVersionsProps) {
                     label: 'Actions',
                     hiddenLabel: true,
                     right: true,
-                    sticky: true,
                     cell: (version) => (
                       <MoreMenu
                         size="sm"
@@ -186,6 +185,7 @@ export function PackageVersions(props: PackageVersionsProps) {
               <MigrateForm
                 appId={appId}
                 packageId={packageId}
+                name={props.name}
                 versions={packageVersions.versions}
                 onDone={() => setMigrating(false)}
               />

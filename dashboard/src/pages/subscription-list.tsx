@@ -96,7 +96,6 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
       label: 'Actions',
       hiddenLabel: true,
       right: true,
-      sticky: true,
       cell: (subscription: Subscription) => <SubscriptionActions appId={appId} subscription={subscription} />,
     },
   ]

@@ -62,7 +62,6 @@ export const userColumns = (appId: string, may: ReturnType<typeof useMay>) => [
     label: 'Actions',
     hiddenLabel: true,
     right: true,
-    sticky: true,
     cell: ({ id, name, plan }: User) => (
       <MoreMenu label={`Actions for ${name ?? id}`} size="sm" actions={[]}>
         <MenuItemLink

@@ -222,11 +222,11 @@ export function UserPage() {
             </Loading>
           }
         >
-          {open === 'subscribe' && <SubscribeForm {...form} hasPlan={hasPlan} />}
+          {open === 'subscribe' && <SubscribeForm {...form} userName={name} hasPlan={hasPlan} />}
           {(open === 'change' || open === 'terms') && (
             <ChangePlanForm {...form} userName={name} what={open === 'terms' ? 'terms' : 'plan'} />
           )}
-          {open === 'trial' && <TrialForm {...form} />}
+          {open === 'trial' && <TrialForm {...form} userName={name} />}
           {open === 'link' && <SendLinkForm appId={app} userId={id} />}
           {open === 'credits' && <SendLinkForm appId={app} userId={id} credits />}
         </Suspense>

@@ -13,9 +13,7 @@ interface Column<Row> {
   right?: boolean
   /** hidden on a phone */
   wide?: boolean
-  /** stays in sight while the table is scrolled sideways */
-  sticky?: boolean
-  /** read out, but not shown: a column of buttons */
+  /** read out, but not shown: a column of buttons, which stays in sight while the table is scrolled sideways */
   hiddenLabel?: boolean
   /** its name as an order in the address: the header sorts by it */
   sort?: string
@@ -90,7 +88,7 @@ export function DataTable<Row>({
                     aria-sort={ariaSort(column, sorting)}
                     data-right={column.right || undefined}
                     style={{ whiteSpace: 'nowrap' }}
-                    className={namesOf(column.right && classes.right, column.sticky && 'sticky-cell')}
+                    className={namesOf(column.right && classes.right, column.hiddenLabel && 'sticky-cell')}
                     {...(column.wide && { visibleFrom: 'sm' })}
                   >
                     {column.hiddenLabel ? (
@@ -125,7 +123,7 @@ export function DataTable<Row>({
                       className={namesOf(
                         column.right ? 'numbers' : 'break',
                         column.right && classes.right,
-                        column.sticky && 'sticky-cell',
+                        column.hiddenLabel && 'sticky-cell',
                         !comparison && kindOf(column, place),
                       )}
                       {...(column.wide && { visibleFrom: 'sm' })}

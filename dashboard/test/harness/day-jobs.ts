@@ -194,7 +194,7 @@ export const JOBS: Job[] = [
     async do(at) {
       await openCustomer(at, 'Ada Lovelace')
       await more(at, 'Undo change')
-      await at.page.getByText('Scheduled change cancelled.').waitFor()
+      await at.page.getByText('Ada Lovelace stays on Pro.').waitFor()
       expect(await liveOf(at, 'u-1001')).toMatchObject({ scheduled: null })
     },
   },
@@ -226,7 +226,7 @@ export const JOBS: Job[] = [
       await more(at, 'Start a trial')
       await at.choose(page.getByRole('combobox', { name: 'Plan or add-on' }), 'Pro')
       await at.button('Start trial').click()
-      await page.getByText(/^Trial started\. It ends on /).waitFor()
+      await page.getByText(/^Trial of Pro started for Eve Hopper\. It ends on /).waitFor()
     },
   },
   {
