@@ -225,6 +225,7 @@ export const user = createRoute({
     ...choice(search, 'tab', [
       'usage',
       'credits',
+      'caps',
       'subscriptions',
       'payments',
       'overrides',

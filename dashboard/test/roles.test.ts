@@ -95,6 +95,8 @@ const PLACES: Record<string, Place> = {
   addCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Add credit') },
   generateCreditLink: { path: '/apps/default/users/ada?tab=credits', control: button('Sell credits') },
   voidCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Void the credit crd_ada') },
+  setCap: { path: '/apps/default/users/ada?tab=caps', control: button('Set cap') },
+  removeCap: { path: '/apps/default/users/ada?tab=caps', control: button(/^Remove the cap API calls/) },
   releaseReservation: {
     path: '/apps/default/users/ada?tab=credits',
     control: button('Release the reservation rsv_ada'),
@@ -249,6 +251,7 @@ async function fill(): Promise<void> {
     id: subscriptions[0].id,
   })
   await server.admin.data(`mutation {
+    setCap(input: { userId: "ada", featureId: "calls", limit: 1000, period: DAY }) { limit }
     reserveUsage(input: { id: "rsv_ada", userId: "ada", featureId: "calls", amount: 5 }) { id }
     carl: createUser(input: { id: "carl" }) { id }
     dora: createUser(input: { id: "dora" }) { id }

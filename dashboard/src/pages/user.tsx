@@ -37,6 +37,7 @@ const SendLinkForm = lazy(async () => ({
 const UserToken = lazy(async () => ({ default: (await import('../forms/user-token.tsx')).UserToken }))
 const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-form.tsx')).TrialForm }))
 
+const UserCaps = lazy(async () => ({ default: (await import('./user-caps.tsx')).UserCaps }))
 const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }))
 
 /** On a phone, the row of tabs is wider than the page. */
@@ -157,6 +158,7 @@ export function UserPage() {
                 <Tabs.List mb="md" aria-label="About the user" ref={showChosenTab}>
                   <Tabs.Tab value="usage">Usage</Tabs.Tab>
                   <Tabs.Tab value="credits">Credits</Tabs.Tab>
+                  <Tabs.Tab value="caps">Caps</Tabs.Tab>
                   <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
                   <Tabs.Tab value="payments">Payments</Tabs.Tab>
                   <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
@@ -169,6 +171,11 @@ export function UserPage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="credits">
                   <UserCredits appId={app} userId={id} onSendLink={() => setOpen('credits')} />
+                </Tabs.Panel>
+                <Tabs.Panel value="caps">
+                  <Suspense fallback={<Loading />}>
+                    <UserCaps appId={app} userId={id} />
+                  </Suspense>
                 </Tabs.Panel>
                 <Tabs.Panel value="subscriptions">
                   <SubscriptionList appId={app} userId={id} />

@@ -25,6 +25,7 @@ export const INSIDE = [
   '/apps/default/users?make=1',
   '/apps/default/users/ada?feature=calls',
   '/apps/default/users/ada?tab=credits',
+  '/apps/default/users/ada?tab=caps',
   '/apps/default/users/ada?tab=subscriptions',
   '/apps/default/users/ada?tab=payments',
   '/apps/default/users/ada?tab=overrides',

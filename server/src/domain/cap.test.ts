@@ -5,6 +5,7 @@ import {
   capFigures,
   capLeft,
   capName,
+  capsOfSubscriber,
   checkCap,
   checkedEntities,
   countInCaps,
@@ -47,6 +48,33 @@ describe('gap: windows of caps', () => {
         expect([windowStart(period, end - 1), windowStart(period, end)]).toEqual([start, end])
       }
     }
+  })
+})
+
+describe('gap: the caps of a subscriber', () => {
+  it('are their own, then those of the plans that they do not replace, with the counts', () => {
+    const plan = [
+      { period: 'DAY' as const, limit: 100, perEntity: null },
+      { period: 'MONTH' as const, limit: 900, perEntity: null },
+      { period: 'HOUR' as const, limit: 5, perEntity: 'agent' },
+    ]
+    const counts = [
+      { ...cap({ used: 3 }), limit: 20 },
+      { ...cap({ period: 'MONTH', used: 7 }), limit: null },
+      { ...cap({ period: 'HOUR', entity: 'agent:1', used: 2 }), limit: 9 },
+      { ...cap({ period: 'WEEK', used: 5 }), limit: null },
+    ]
+    const listed = capsOfSubscriber(counts, plan).map(
+      ({ entity, perEntity, period, limit, own, planLimit, used }) => ({
+        ...{ of: entity ?? perEntity, period, limit, own, planLimit, used },
+      }),
+    )
+    expect(listed).toEqual([
+      { of: null, period: 'DAY', limit: 20, own: true, planLimit: 100, used: 3 },
+      { of: 'agent:1', period: 'HOUR', limit: 9, own: true, planLimit: 5, used: 2 },
+      { of: null, period: 'MONTH', limit: 900, own: false, planLimit: null, used: 7 },
+      { of: 'agent', period: 'HOUR', limit: 5, own: false, planLimit: null, used: 0 },
+    ])
   })
 })
 

@@ -113,6 +113,39 @@ export function capsInForce(
   return all
 }
 
+/** A cap of a user, of their own or of their plans. */
+interface SubscriberCap {
+  /** `type:id`; null: all usage of the user, or each entity of a type */
+  entity: string | null
+  /** type of the entities that it holds for, each by itself: it has no count of its own */
+  perEntity: string | null
+  period: ResetPeriod
+  limit: number
+  /** set for this user */
+  own: boolean
+  /** limit of the plan's cap that it replaces; null: none */
+  planLimit: number | null
+  windowStart: number
+  used: number
+}
+
+/** Those set for the user, in the order of the counts, then those of the plans that they do not replace. */
+export function capsOfSubscriber(counts: readonly CapCount[], plan: readonly PlanCap[]): SubscriberCap[] {
+  const own = counts.filter(isOwn)
+  return [
+    ...own.map((cap) => {
+      const planLimit = replacedBy(plan, cap)?.limit ?? null
+      return { ...cap, perEntity: null, own: true, planLimit }
+    }),
+    ...plan.flatMap(({ period, limit, perEntity }) => {
+      const isFor = (one: CapCount) => one.entity === null && one.period === period
+      if (perEntity === null && own.some(isFor)) return []
+      const { windowStart = 0, used = 0 } = (perEntity === null && counts.find(isFor)) || {}
+      return [{ entity: null, perEntity, period, limit, own: false, planLimit: null, windowStart, used }]
+    }),
+  ]
+}
+
 /** The plan's cap that one of the user replaces; null: none. */
 export const replacedBy = (
   plan: readonly PlanCap[],

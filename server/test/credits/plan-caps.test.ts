@@ -408,3 +408,69 @@ describe('a limit of overage', () => {
     expect(await check(46)).toMatchObject({ access: false })
   })
 })
+
+describe('gap: the caps of a user in the dashboard', () => {
+  const listed = async (): Promise<Data> =>
+    (
+      await app.dashboard.data(
+        `query ($appId: String!) { userCaps(appId: $appId, userId: "ann") {
+          more caps { entity perEntity period limit own planLimit used reserved resetsAt } } }`,
+        { appId: app.id },
+      )
+    ).userCaps
+  const preview = async (of: Variables): Promise<Data> =>
+    (
+      await app.dashboard.data(
+        `query ($appId: String!, $entity: String, $period: ResetPeriod!) {
+          capPreview(appId: $appId, userId: "ann", featureId: "call", entity: $entity, period: $period) {
+            limit planLimit used reserved resetsAt } }`,
+        { appId: app.id, ...of },
+      )
+    ).capPreview
+
+  it('has those of the plan with what is used and reserved, and those that replace them', async () => {
+    await publish('plan', {
+      limit: 1000,
+      caps: [
+        { period: 'DAY', limit: 10 },
+        { period: 'HOUR', limit: 5, perEntity: 'agent' },
+      ],
+    })
+    await subscribe('plan')
+    await record(3, ['agent:1'])
+    await mutate('reserveUsage(input: { userId: "ann", featureId: "call", amount: 2 }) { id }')
+    const midnight = '2091-03-15T00:00:00.000Z'
+    const plans = { entity: null, perEntity: null, period: 'DAY', own: false, planLimit: null }
+    const agents = { entity: null, perEntity: 'agent', period: 'HOUR', limit: 5, own: false, planLimit: null }
+    const each = { ...agents, used: null, reserved: null, resetsAt: '2091-03-14T23:00:00.000Z' }
+    expect(await listed()).toEqual({
+      more: 0,
+      caps: [{ ...plans, limit: 10, used: 3, reserved: 2, resetsAt: midnight }, each],
+    })
+    expect(await preview({ period: 'DAY' })).toEqual({
+      ...{ limit: null, planLimit: 10, used: 3, reserved: 2, resetsAt: midnight },
+    })
+    expect(await preview({ entity: 'agent:1', period: 'HOUR' })).toMatchObject({ planLimit: 5, used: 3 })
+    expect(await preview({ entity: 'agent:1', period: 'NEVER' })).toEqual({
+      ...{ limit: null, planLimit: null, used: 0, reserved: 0, resetsAt: null },
+    })
+
+    await mutate('setCap(input: { userId: "ann", featureId: "call", limit: 4, period: DAY }) { limit }')
+    expect(await preview({ period: 'DAY' })).toMatchObject({ limit: 4, planLimit: 10, used: 3 })
+    expect(await listed()).toMatchObject({
+      caps: [{ ...plans, limit: 4, own: true, planLimit: 10, used: 3, reserved: 2 }, each],
+    })
+
+    await app.advance('2091-03-15T00:00:00.000Z')
+    expect((await listed()).caps[0]).toMatchObject({ used: 0, resetsAt: '2091-03-16T00:00:00.000Z' })
+  })
+
+  it('refuses a preview for an entity without a type', async () => {
+    await publish('plan', { limit: 1000 })
+    const error = await app.dashboard.error(
+      `query ($appId: String!) { capPreview(appId: $appId, userId: "ann", featureId: "call", entity: "x", period: DAY) { used } }`,
+      { appId: app.id },
+    )
+    expect(error.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'entity' })
+  })
+})

@@ -5,6 +5,8 @@ export const creditQueries = {
   credits: { args: () => ({ userId: 'ann' }), statements: 4 },
   reservations: { args: () => ({ userId: 'ann' }), statements: 3 },
   caps: { args: () => ({ userId: 'ann' }), statements: 4 },
+  userCaps: { args: () => ({ userId: 'ann' }) },
+  capPreview: { args: () => ({ userId: 'ann', featureId: 'storage', entity: 'team:7', period: 'DAY' }) },
 } satisfies Partial<QueryExamples>
 
 const figures = (userId: string) =>

@@ -353,6 +353,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
   heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
   capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
+  capCountsOfUser: (db, app) => caps.capCountsOfUser(db, app, UID, ['calls'], ['team:7']),
   unlimitCap: (db, app) => caps.unlimitCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteCap: (db, app) => caps.deleteCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   findReservation: (db, app) => reservations.findReservation(db, app, 'reservation'),

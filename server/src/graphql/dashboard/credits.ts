@@ -1,10 +1,20 @@
+import { MAX_LISTED_CAPS } from '../../domain/limits.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { addCredit } from '../../operations/credits/add-credit.ts'
+import { removeCap, setCap } from '../../operations/credits/caps.ts'
 import { credits } from '../../operations/credits/credits.ts'
 import { releaseReservation } from '../../operations/credits/release-reservation.ts'
 import { reservations } from '../../operations/credits/reservations.ts'
+import {
+  type CapInForce,
+  type CapPreview,
+  type CapsInForce,
+  capPreview,
+  userCaps,
+} from '../../operations/credits/subscriber-caps.ts'
 import { voidCredit } from '../../operations/credits/void-credit.ts'
 import type { Builder } from '../types/builder.ts'
+import { defineCapTypes, REMOVE_CAP, SET_CAP } from '../types/cap-types.ts'
 import {
   ADD_CREDIT,
   CREDIT_LIST,
@@ -14,12 +24,15 @@ import {
   VOID_CREDIT,
 } from '../types/credit-types.ts'
 import { newCredit } from '../types/inputs.ts'
+import { isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
+import type { DashboardTypes } from './types.ts'
 
-/** Credits and reservations. */
-export function defineCredits(builder: Builder<DashboardContext>): void {
+/** Credits, reservations and caps. */
+export function defineCredits(builder: Builder<DashboardContext>, shared: DashboardTypes): void {
   const types = defineCreditTypes(builder)
+  defineCaps(builder, shared)
   queryFields(builder, (t, { appId, userId }) => ({
     credits: t.field({
       type: [types.credit],
@@ -71,6 +84,100 @@ export function defineCredits(builder: Builder<DashboardContext>): void {
       args: { appId, id },
       resolve: async (_, { appId, id }, context) =>
         releaseReservation(await inApp(appCall(context, appId)), id),
+    }),
+  }))
+}
+
+function defineCaps(builder: Builder<DashboardContext>, { resetPeriod }: DashboardTypes): void {
+  const { cap, capInput } = defineCapTypes(builder, resetPeriod)
+  const inForce = builder.objectRef<CapInForce>('CapInForce').implement({
+    description: 'Cap of a user: set for them, or of their plans.',
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      entity: t.exposeString('entity', { nullable: true }),
+      perEntity: t.exposeString('perEntity', {
+        nullable: true,
+        description: 'Type of the entities that it holds for, each by itself.',
+      }),
+      period: t.expose('period', { type: resetPeriod }),
+      limit: t.exposeFloat('limit'),
+      own: t.exposeBoolean('own', { description: 'Whether it was set for this user.' }),
+      planLimit: t.exposeFloat('planLimit', {
+        nullable: true,
+        description: "Limit of the plan's cap that it replaces; null if there is none.",
+      }),
+      used: t.exposeFloat('used', {
+        nullable: true,
+        description: 'Units used in the current window; null if each entity has a count.',
+      }),
+      reserved: t.exposeFloat('reserved', { nullable: true }),
+      resetsAt: t.string({ nullable: true, resolve: (c) => isoTimeOrNull(c.resetsAt) }),
+    }),
+  })
+  const list = builder.objectRef<CapsInForce>('CapsInForce').implement({
+    fields: (t) => ({
+      caps: t.expose('caps', { type: [inForce] }),
+      more: t.exposeInt('more', { description: 'Number of caps that are not listed.' }),
+    }),
+  })
+  const preview = builder.objectRef<CapPreview>('CapPreview').implement({
+    description: 'What a cap would change.',
+    fields: (t) => ({
+      limit: t.exposeFloat('limit', {
+        nullable: true,
+        description: "Current limit of the user's cap; null if there is none.",
+      }),
+      planLimit: t.exposeFloat('planLimit', {
+        nullable: true,
+        description: "Limit of the plan's cap that it would replace; null if there is none.",
+      }),
+      used: t.exposeFloat('used', { description: 'Units of the current window that it would have counted.' }),
+      reserved: t.exposeFloat('reserved'),
+      resetsAt: t.string({ nullable: true, resolve: (c) => isoTimeOrNull(c.resetsAt) }),
+    }),
+  })
+  queryFields(builder, (t, { appId, userId, featureId }) => ({
+    userCaps: t.field({
+      type: list,
+      description: `Caps of a user, by feature: those set for the user, then those of the plans. At most ${MAX_LISTED_CAPS}.`,
+      args: { appId, userId },
+      resolve: async (_, { appId, userId }, context) =>
+        userCaps(await inApp(appCall(context, appId)), userId),
+    }),
+    capPreview: t.field({
+      type: preview,
+      args: {
+        appId,
+        userId,
+        featureId,
+        entity: t.arg.string(),
+        period: t.arg({ type: resetPeriod, required: true }),
+      },
+      resolve: async (_, { appId, userId, featureId, entity = null, period }, context) =>
+        capPreview(await inApp(appCall(context, appId)), userId, featureId, { entity, period }),
+    }),
+  }))
+  mutationFields(builder, (t, { appId, userId, featureId }) => ({
+    setCap: t.field({
+      type: cap,
+      description: SET_CAP,
+      args: { appId, input: t.arg({ type: capInput, required: true }) },
+      resolve: async (_, { appId, input }, context) =>
+        setCap(await inApp(appCall(context, appId)), { ...input, entity: input.entity ?? null }),
+    }),
+    removeCap: t.field({
+      type: cap,
+      nullable: true,
+      description: REMOVE_CAP,
+      args: {
+        appId,
+        userId,
+        featureId,
+        entity: t.arg.string(),
+        period: t.arg({ type: resetPeriod, required: true }),
+      },
+      resolve: async (_, { appId, entity = null, ...of }, context) =>
+        removeCap(await inApp(appCall(context, appId)), { ...of, entity }),
     }),
   }))
 }

@@ -30,7 +30,7 @@ export interface UserCap extends Cap {
   resetsAt: number | null
 }
 
-function userCap(
+export function userCap(
   cap: CountedCap,
   of: { userId: string; featureId: string },
   held: readonly HeldPart[],
@@ -91,10 +91,17 @@ export async function caps(call: Call, userId: string, featureId: string | null)
   const rows = await capsOfUser(pool, appId, uid, featureId)
   if (rows.length === 0) return []
   const held = await heldOfUser(pool, appId, uid, now)
-  return rows.map((row) => {
-    const partsOf = (own: boolean) =>
-      held.flatMap(({ featureId, parts }) => ((featureId === row.featureId) === own ? parts : []))
-    const parts = heldParts(row.featureId, partsOf(true), partsOf(false))
-    return userCap(row, { userId, featureId: row.featureId }, parts, now)
-  })
+  return rows.map((row) =>
+    userCap(row, { userId, featureId: row.featureId }, heldOn(row.featureId, held), now),
+  )
+}
+
+/** What live reservations of a user hold of a feature. */
+export function heldOn(
+  featureId: string,
+  held: readonly { featureId: string; parts: HeldPart[] }[],
+): HeldPart[] {
+  const partsOf = (own: boolean) =>
+    held.flatMap((one) => ((one.featureId === featureId) === own ? one.parts : []))
+  return heldParts(featureId, partsOf(true), partsOf(false))
 }

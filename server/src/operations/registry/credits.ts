@@ -4,6 +4,8 @@ export const creditQueries = {
   credits: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
   reservations: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
   caps: { admin: true, scope: 'READ', role: 'VIEWER' },
+  userCaps: { dashboard: true, role: 'VIEWER' },
+  capPreview: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 // Usage that an application reserves and settles is in the ledger.
@@ -36,6 +38,7 @@ export const creditMutations = {
   setCap: {
     admin: true,
     scope: 'ALL',
+    dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'caps', id: byInput('userId') },
@@ -44,6 +47,7 @@ export const creditMutations = {
   removeCap: {
     admin: true,
     scope: 'ALL',
+    dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'caps', id: by('userId') },
     sentence: 'removed a cap of the user {user}',

@@ -1,8 +1,14 @@
-import type { Cap, CountedCap } from '../../domain/cap.ts'
+import type { Cap, CapCount, CountedCap } from '../../domain/cap.ts'
+import { textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
 export interface CapRow extends CountedCap {
+  featureId: string
+}
+
+/** Of a cap of the user, or with the limit null of one of the plan. */
+export interface CapCountRow extends CapCount {
   featureId: string
 }
 
@@ -81,6 +87,29 @@ export async function capsOfUser(
      where app_id = $1 and user_uid = $2 and ($3::text is null or feature_id = $3) and "limit" is not null
      order by feature_id, entity, period`,
     [appId, userUid, featureId],
+  )
+  return rows
+}
+
+/**
+ * All caps of a user, and of these features the counts of the plans' caps for all usage of the user and for these entities: a user
+ * may have counts of any number of entities.
+ */
+export async function capCountsOfUser(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  featureIds: readonly string[],
+  entities: readonly string[],
+): Promise<CapCountRow[]> {
+  const { rows } = await db.query<CapCountRow>(
+    `select ${COLUMNS} from usage_cap where app_id = $1 and user_uid = $2 and "limit" is not null
+     union all
+     select k.* from unnest($3::text[]) as f (id) cross join lateral (
+       select ${COLUMNS} from usage_cap
+       where app_id = $1 and user_uid = $2 and feature_id = f.id and entity = any($4::text[]) and "limit" is null) k
+     order by "featureId", entity nulls first, period`,
+    [appId, userUid, textArray(featureIds, (id) => id), textArray(['', ...entities], (entity) => entity)],
   )
   return rows
 }
