@@ -245,7 +245,7 @@ export const subscriptions = createRoute({
     ...text(search, 'user', 'package', 'after', 'at'),
     ...choice(search, 'state', STATES),
     ...choice(search, 'provider', ['stripe', 'sandbox', 'none']),
-    ...choice(search, 'order', bothWays('since')),
+    ...choice(search, 'order', bothWays('since', 'amount')),
   }),
   component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })

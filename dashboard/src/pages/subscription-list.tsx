@@ -6,6 +6,7 @@ import { BulkBar } from '../forms/bulk-bar.tsx'
 import { SubscriptionActions } from '../forms/subscription-actions.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager, rowsBefore } from '../ui/pager.tsx'
 import { moneyText, providerName } from '../ui/price.ts'
@@ -21,8 +22,8 @@ import { NextText } from './next-text.tsx'
 import { ReversalTags } from './reversal-tags.tsx'
 
 const SUBSCRIPTIONS = graphql(`
-  query Subscriptions($appId: String!, $userId: String, $search: String, $packageId: String, $state: SubscriptionState, $provider: String, $oldestFirst: Boolean, $after: String) {
-    subscriptions(appId: $appId, userId: $userId, search: $search, packageId: $packageId, state: $state, provider: $provider, oldestFirst: $oldestFirst, after: $after) {
+  query Subscriptions($appId: String!, $userId: String, $search: String, $packageId: String, $state: SubscriptionState, $provider: String, $order: SubscriptionOrder, $after: String) {
+    subscriptions(appId: $appId, userId: $userId, search: $search, packageId: $packageId, state: $state, provider: $provider, order: $order, after: $after) {
       next
       total { count more }
       rows {
@@ -37,7 +38,7 @@ const SUBSCRIPTIONS = graphql(`
     }
   }
 `)
-type Filter = Omit<VariablesOf<typeof SUBSCRIPTIONS>, 'appId' | 'userId' | 'after'>
+type Filter = Omit<VariablesOf<typeof SUBSCRIPTIONS>, 'appId' | 'userId' | 'order' | 'after'>
 type Subscription = NonNullable<ResultOf<typeof SUBSCRIPTIONS>['subscriptions']>['rows'][number]
 
 interface SubscriptionListProps {
@@ -48,18 +49,26 @@ interface SubscriptionListProps {
   packageId?: string
   /** other filters; none is a filter of its own */
   filter?: Filter
+  order?: VariablesOf<typeof SUBSCRIPTIONS>['order']
   sorting?: Sorting
 }
 
-export function SubscriptionList({ appId, userId, packageId, filter = {}, sorting }: SubscriptionListProps) {
+export function SubscriptionList({
+  appId,
+  userId,
+  packageId,
+  filter = {},
+  order = 'NEWEST',
+  sorting,
+}: SubscriptionListProps) {
   const { after, at } = useSearch({ strict: false })
   const before = rowsBefore(after, at)
   const asked = useAsk(
     SUBSCRIPTIONS,
-    { packageId: packageId ?? null, ...filter, appId, userId: userId ?? null, after: after ?? null },
+    { packageId: packageId ?? null, ...filter, order, appId, userId: userId ?? null, after: after ?? null },
     { keepPrevious: true },
   )
-  const selection = useSelection(JSON.stringify([appId, filter, after]))
+  const selection = useSelection(JSON.stringify([appId, filter, order, after]))
   const columns = [
     ...(userId === undefined ? [USER(appId)] : []),
     ...(packageId === undefined ? [PACKAGE(appId)] : []),
@@ -82,7 +91,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
         </>
       ),
     },
-    { label: 'Amount', right: true, cell: amountOf },
+    { label: 'Amount', right: true, sort: 'amount', sortsDown: true, cell: amountOf },
     { label: 'Next', cell: (subscription: Subscription) => <NextText of={subscription} /> },
     {
       label: 'Since',
@@ -111,6 +120,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
               page={{ before, rows: subscriptions?.rows.length ?? 0 }}
             />
           )}
+          {(order === 'AMOUNT' || order === 'AMOUNT_DESC') && <AmountNote page={subscriptions} />}
           {userId === undefined && packageId === undefined && (
             <BulkBar
               appId={appId}
@@ -151,6 +161,20 @@ export function SubscriptionList({ appId, userId, packageId, filter = {}, sortin
         </Stack>
       )}
     </Loaded>
+  )
+}
+
+/** What the order by amount leaves out. */
+function AmountNote({ page }: { page: ResultOf<typeof SUBSCRIPTIONS>['subscriptions'] }) {
+  const currencies = new Set(page?.rows.flatMap(({ price }) => price?.currency ?? []))
+  const notes = [
+    currencies.size > 1 && 'Amounts are sorted within each currency.',
+    page?.total.more && `Only the newest ${number(page.total.count)} subscriptions are sorted by amount.`,
+  ].filter(Boolean)
+  return notes.length === 0 ? null : (
+    <Text size="xs" c="dimmed">
+      {notes.join(' ')}
+    </Text>
   )
 }
 

@@ -23,8 +23,12 @@ type Filters = {
   package?: string
   state?: SubscriptionState
   provider?: 'stripe' | 'sandbox' | 'none'
-  order?: 'since' | '-since'
+  order?: Order
 }
+
+type Order = 'since' | '-since' | 'amount' | '-amount'
+
+const ORDERS = { '-since': 'NEWEST', since: 'OLDEST', amount: 'AMOUNT', '-amount': 'AMOUNT_DESC' } as const
 
 export function SubscriptionsPage() {
   const appId = useAppId()
@@ -40,8 +44,8 @@ export function SubscriptionsPage() {
     packageId: filters.package ?? null,
     state: filters.state ?? null,
     provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
-    oldestFirst: filters.order === 'since',
   }
+  const order = ORDERS[filters.order ?? '-since']
   return (
     <Page title="Subscriptions" about="Subscriptions of your users to plans and add-ons.">
       <FormAlert error={asked.error} />
@@ -85,14 +89,18 @@ export function SubscriptionsPage() {
             onChange={(provider) => set({ provider: (provider ?? undefined) as Filters['provider'] })}
           />
           <SavedViews appId={appId} list="subscriptions" />
-          <ExportLink list="subscriptions" query={{ app: appId, ...filter }} />
+          <ExportLink
+            list="subscriptions"
+            query={{ app: appId, ...filter, order: order === 'OLDEST' ? order : null }}
+          />
         </ListTools>
         <SubscriptionList
           appId={appId}
           filter={filter}
+          order={order}
           sorting={{
             now: filters.order ?? '-since',
-            set: (order) => set({ order: order === 'since' ? order : undefined }),
+            set: (order) => set({ order: order === '-since' ? undefined : (order as Order) }),
           }}
         />
       </Stack>

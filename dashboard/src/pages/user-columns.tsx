@@ -26,7 +26,7 @@ export const userColumns = (appId: string, may: ReturnType<typeof useMay>) => [
   {
     label: 'User',
     sort: 'name',
-    cell: ({ id, name }: User) => <UserLink appId={appId} id={id} name={name} />,
+    cell: ({ id, name, email }: User) => <UserLink appId={appId} id={id} name={name ?? email} />,
   },
   { label: 'Email', sort: 'email', cell: ({ email }: User) => email },
   {

@@ -220,6 +220,8 @@ export const MAX_LOOKED_AT = 20_000
 export const MAX_COUNTED = 10_000
 /** The same for a list without such a filter, which an index counts in a tenth of a second. */
 export const MAX_TOTAL = 100_000
+/** Subscriptions among which a page sorted by amount is found: their prices are looked up, which takes half a second. */
+export const MAX_SORTED_BY_AMOUNT = 100_000
 /** Users found by part of a word. All of them are fetched to find the best ones. */
 export const MAX_USERS_BY_PART = 100
 

@@ -54,7 +54,7 @@ export function exportEndpoint(service: Service, publicUrl: () => string): Reado
             state: oneOf(query, 'state', SUBSCRIPTION_STATES),
             provider: query.get('provider'),
           },
-          query.get('oldestFirst') === 'true',
+          oneOf(query, 'order', ['NEWEST', 'OLDEST'] as const) ?? 'NEWEST',
         ),
     ),
   }

@@ -28,9 +28,10 @@ type RowsOf<List extends (...args: never[]) => Promise<KeyedPage<unknown>>> = Aw
   ReturnType<List>
 >['rows'][number]
 
-const LEDGER: ExportedList<LedgerRow> = {
+const LEDGER: ExportedList<LedgerRow & { userId: string }> = {
   columns: [
     ['id', ({ seq }) => seq],
+    ['user', ({ userId }) => userId],
     ['recordedAt', (row) => time(row.recordedAt)],
     ['feature', ({ featureId }) => featureId],
     ['action', ({ action }) => action],
@@ -42,7 +43,10 @@ const LEDGER: ExportedList<LedgerRow> = {
   reader(call, query) {
     const userId = parameter(query, 'userId')
     const featureId = query.get('featureId')
-    return ({ first, after }) => ledger(call, userId, featureId, first, after)
+    return async ({ first, after }) => {
+      const { rows, next } = await ledger(call, userId, featureId, first, after)
+      return { rows: rows.map((row) => ({ ...row, userId })), next }
+    }
   },
 }
 

@@ -18,6 +18,7 @@ import {
   MAX_PAGE,
   MAX_REVENUE_DAYS,
   MAX_RUNNING_BULK_CHANGES,
+  MAX_SORTED_BY_AMOUNT,
   MAX_TOTAL,
   MAX_USAGE_POINTS,
   MAX_USERS_BY_PART,
@@ -138,6 +139,19 @@ export const dashboardBounds: Bound[] = [
     refused: async (world) =>
       expect(await subscriptionsOf(world, MAX_TOTAL + 1, null)).toMatchObject({
         total: { count: MAX_TOTAL, more: true },
+      }),
+  },
+  {
+    limit: 'MAX_SORTED_BY_AMOUNT',
+    inOnePlace: true,
+    what: 'subscriptions among which a page sorted by amount is found',
+    works: async (world) =>
+      expect(await subscriptionsOf(world, MAX_SORTED_BY_AMOUNT, null, 'AMOUNT_DESC')).toMatchObject({
+        rows: [{ id: 's1' }],
+      }),
+    refused: async (world) =>
+      expect(await subscriptionsOf(world, MAX_SORTED_BY_AMOUNT + 1, null, 'AMOUNT_DESC')).toMatchObject({
+        rows: [{ id: 's100001' }],
       }),
   },
   {
@@ -463,7 +477,13 @@ async function expectFound({ databaseUrl, dashboard, fresh }: World, users: numb
 }
 
 /** The first page of an app with so many subscriptions, all of them over. */
-async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: number, state: string | null) {
+/** The oldest is the only one with a price. */
+async function subscriptionsOf(
+  { databaseUrl, dashboard, fresh }: World,
+  many: number,
+  state: string | null,
+  order = 'NEWEST',
+) {
   const app = fresh()
   const connection = { connectionString: databaseUrl, ...UNREPORTED }
   await rowsOf(connection, `insert into app (id, name) values ($1, 'Many')`, [app])
@@ -475,10 +495,23 @@ async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: n
   )
   await rowsOf(
     connection,
-    `with u as (insert into users (app_id, id, metadata) values ($1, 'u', '{}') returning uid)
-     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at)
-     select $1, 's' || i, uid, 'p', false, now(), now(), now() from u, generate_series(1, $2) i`,
+    `with u as (insert into users (app_id, id, metadata) values ($1, 'u', '{}') returning uid),
+     price as (insert into price (app_id, provider, id, package_id, amount, currency, interval)
+       values ($1, 'sandbox', 'price', 'p', 900, 'usd', 'month')),
+     paid as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, price_ids, quantities)
+       select $1, 'sandbox', 'paid', uid, 'canceled', now(), false, '{price}', '{1}' from u)
+     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at, provider,
+       provider_ref)
+     select $1, 's' || i, uid, 'p', false, now(), now(), now(), case when i = 1 then 'sandbox' end,
+       case when i = 1 then 'paid' end
+     from u, generate_series(1, $2) i`,
     [app, many],
   )
-  return dashboard.call('subscriptions { next rows { id } total { count more } }', { appId: app, state })
+  const first = order === 'NEWEST' ? {} : { first: 1 }
+  return dashboard.call('subscriptions { next rows { id } total { count more } }', {
+    appId: app,
+    state,
+    order,
+    ...first,
+  })
 }

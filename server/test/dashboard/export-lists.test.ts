@@ -75,7 +75,7 @@ describe('gap: lists as CSV', () => {
     expect(await rowsIn('subscriptions', { app: 'exported', provider: 'sandbox' })).toMatchObject([
       { userId: 'ada', package: 'plan', quantity: '2', amount: '21.00', currency: 'usd', interval: 'month' },
     ])
-    const all = await rowsIn('subscriptions', { app: 'exported', oldestFirst: 'true' })
+    const all = await rowsIn('subscriptions', { app: 'exported', order: 'OLDEST' })
     expect(all.map(({ userId }) => userId)).toEqual(['ada', 'bob'])
   })
 
@@ -92,7 +92,7 @@ describe('gap: lists as CSV', () => {
       where app_id = $1 and id = 'ada'`)
     const entries = await rowsIn('ledger', { app, userId: 'ada', featureId: 'calls' })
     expect(entries).toHaveLength(600)
-    expect(entries[0]).toMatchObject({ feature: 'calls', change: '-1', totalAfter: '600' })
+    expect(entries[0]).toMatchObject({ user: 'ada', feature: 'calls', change: '-1', totalAfter: '600' })
     expect(await rowsIn('ledger', { app, userId: 'ada' })).toHaveLength(1_200)
     expect((await download('ledger', { app, userId: 'nobody' })).status).toBe(404)
     expect((await download('ledger', { app })).status).toBe(400)

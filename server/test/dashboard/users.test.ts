@@ -367,7 +367,7 @@ describe('gap: long lists', () => {
       return subscriptions.rows.map((s: Data) => s.userName)
     }
     expect(await listed({})).toEqual(['Eve', 'Bob', 'Ada Lovelace'])
-    expect(await listed({ oldestFirst: true })).toEqual(['Ada Lovelace', 'Bob', 'Eve'])
+    expect(await listed({ order: 'OLDEST' })).toEqual(['Ada Lovelace', 'Bob', 'Eve'])
     expect(await listed({ search: 'lovelace' })).toEqual(['Ada Lovelace'])
     expect(await listed({ search: 'nobody' })).toEqual([])
     expect(await listed({ packageId: 'pro' })).toEqual(['Eve', 'Bob'])

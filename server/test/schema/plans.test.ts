@@ -150,6 +150,7 @@ async function everyStatement(): Promise<Statement[]> {
     )
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
+    'subscriptions(appId: "default", order: AMOUNT_DESC) { next rows { id } }',
     'latestEvents(appId: "default") { id }',
     'users(appId: "default", search: "part of it") { next rows { plan { id } } }',
     ...['NAME', 'NAME_DESC', 'EMAIL', 'EMAIL_DESC'].flatMap((order) => [
@@ -267,6 +268,8 @@ const WHOLE: Record<string, string> = {
   'select x.package_id as "packageId", c.provider': 'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from subscription s where s.app_id':
     'the figures of the Revenue page, kept for five minutes',
+  'select s.id, coalesce(c.currency':
+    'a list sorted by amount looks up the prices of up to 100,000 subscriptions of an app',
   'select (select count(*) from users where app_id': 'an owner is told what would go with an app',
   'select (select count(*) from session where member_id':
     'the page of members says how many browsers each uses',

@@ -59,6 +59,7 @@ import {
   triedBefore,
 } from '../../src/store/subscriptions/subscription-list.ts'
 import * as subscriptions from '../../src/store/subscriptions/subscriptions.ts'
+import { subscriptionsByAmount } from '../../src/store/subscriptions/subscriptions-by-amount.ts'
 import * as successors from '../../src/store/subscriptions/successors.ts'
 import {
   activityBetween,
@@ -512,6 +513,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
       9,
       NOW,
     ),
+  subscriptionsByAmount: (db, app) =>
+    subscriptionsByAmount(db, app, ALL_SUBSCRIPTIONS, { after: null, down: true, most: 9 }, 9, NOW),
   countSubscriptions: (db, app) => countSubscriptions(db, app, ALL_SUBSCRIPTIONS, 9, NOW),
   settleByClock: (db, app) => successors.settleByClock(db, app, UID, Date.UTC(2100, 0)),
   deleteSuccessors: (db, app) => successors.deleteSuccessors(db, app, ['subscription'], 0),

@@ -20,7 +20,7 @@ import { newOverride } from '../types/inputs.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import { mutationFields, queryFields } from './fields.ts'
+import { mutationFields, queryFields, USER_NAME } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Changes of many users at once. */
@@ -126,7 +126,11 @@ function defineTypes(builder: Builder<DashboardContext>) {
         description: 'ID of the user; null if the user was deleted.',
         resolve: ({ user }) => user?.userId ?? null,
       }),
-      userName: t.string({ nullable: true, resolve: ({ user }) => user?.name ?? null }),
+      userName: t.string({
+        nullable: true,
+        description: USER_NAME,
+        resolve: ({ user }) => user?.name ?? user?.email ?? null,
+      }),
       subscriptionId: t.exposeString('subscriptionId', { nullable: true }),
       outcome: t.expose('outcome', { type: outcome }),
       message: t.exposeString('message', { nullable: true, description: 'Why it was not changed.' }),

@@ -10,7 +10,7 @@ import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import { queryFields } from './fields.ts'
+import { queryFields, USER_NAME } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** The page of a feature: its users and usage. */
@@ -117,7 +117,7 @@ function defineDenials(builder: Builder<DashboardContext>) {
   const denial = builder.objectRef<FeatureDenial>('FeatureDenial').implement({
     fields: (t) => ({
       userId: t.exposeString('userId'),
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
       kind: t.expose('kind', { type: kind, description: 'Kind of the latest denied call.' }),
       reason: t.exposeString('reason', { description: 'Human-readable reason of the latest denial.' }),
       times: t.expose('times', {
@@ -136,7 +136,7 @@ function defineUserPage(builder: Builder<DashboardContext>) {
   const user = builder.objectRef<FeatureUser>('FeatureUser').implement({
     fields: (t) => ({
       userId: t.exposeString('userId'),
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
       packageId: t.exposeString('packageId', {
         description: 'Package that grants the feature. If there are several, the first in the list.',
       }),

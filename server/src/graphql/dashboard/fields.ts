@@ -2,6 +2,9 @@ import type { DashboardMutation, DashboardQuery } from '../../operations/registr
 import type { Builder } from '../types/builder.ts'
 import type { DashboardContext } from './context.ts'
 
+/** Description of `userName`. */
+export const USER_NAME = 'Name of the user, or the email of a user without a name.'
+
 type DashboardBuilder = Builder<DashboardContext>
 type QueryFields = Parameters<DashboardBuilder['queryFields']>[0]
 type MutationFields = Parameters<DashboardBuilder['mutationFields']>[0]

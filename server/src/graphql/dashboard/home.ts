@@ -16,7 +16,7 @@ import type { Builder } from '../types/builder.ts'
 import { ENTITIES } from '../types/cap-types.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import { queryFields } from './fields.ts'
+import { queryFields, USER_NAME } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Home and the playground. */
@@ -92,7 +92,7 @@ function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardType
       description: 'A user with recently recorded usage who is close to a limit.',
       fields: (t) => ({
         userId: t.exposeString('userId'),
-        userName: t.exposeString('userName', { nullable: true }),
+        userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
         featureId: t.exposeString('featureId'),
         featureName: t.exposeString('featureName'),
         used: t.exposeFloat('used'),

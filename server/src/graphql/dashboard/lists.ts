@@ -1,6 +1,8 @@
+import { MAX_SORTED_BY_AMOUNT } from '../../domain/limits.ts'
 import { NEXT_EVENTS, type NextEvent } from '../../domain/next-event.ts'
 import {
   dashboardSubscriptions,
+  SUBSCRIPTION_ORDERS,
   type SubscriptionPage,
 } from '../../operations/subscriptions/newest-subscriptions.ts'
 import {
@@ -15,7 +17,7 @@ import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
 import type { DashboardContext } from './context.ts'
 import { appCall } from './context.ts'
-import { queryFields } from './fields.ts'
+import { queryFields, USER_NAME } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 const NEXT = 'Cursor for the next page, passed as `after`; null on the last page.'
@@ -58,6 +60,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
     }),
   })
   const userOrder = builder.enumType('UserOrder', { values: USER_ORDERS })
+  const subscriptionOrder = builder.enumType('SubscriptionOrder', { values: SUBSCRIPTION_ORDERS })
   const state = builder.enumType('SubscriptionState', {
     description:
       'Filter for subscriptions. LIVE matches all that have not ended and CANCELLED those that have. ACTIVE matches live subscriptions that are neither trials nor past due; the other values match live subscriptions by their next event.',
@@ -104,7 +107,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       }),
       subscriptions: t.field({
         type: subscriptionPage,
-        description: 'Subscriptions of the app that match all filters, newest first.',
+        description: 'Subscriptions of the app that match all filters.',
         args: {
           appId,
           userId: t.arg.string(),
@@ -115,11 +118,15 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
             description:
               'Only subscriptions charged by this billing provider; an empty string matches subscriptions without one.',
           }),
-          oldestFirst: t.arg.boolean({ defaultValue: false }),
+          order: t.arg({
+            type: subscriptionOrder,
+            defaultValue: 'NEWEST',
+            description: `Order of the subscriptions. AMOUNT sorts the newest ${MAX_SORTED_BY_AMOUNT} by currency, then by the amount that the billing provider charges; subscriptions without a price count as 0, without a currency.`,
+          }),
           ...page,
         },
-        resolve: (_, { appId, oldestFirst, first, after, ...asked }, context) =>
-          dashboardSubscriptions(appCall(context, appId), asked, oldestFirst ?? false, { first, after }),
+        resolve: (_, { appId, order, first, after, ...asked }, context) =>
+          dashboardSubscriptions(appCall(context, appId), asked, order ?? 'NEWEST', { first, after }),
       }),
     }
   })
@@ -138,7 +145,7 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
     }),
   })
   builder.objectFields(types.subscription, (t) => ({
-    userName: t.exposeString('userName', { nullable: true }),
+    userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
     replaced: t.boolean({
       description: 'Whether the subscription ended because another plan took its place.',
       resolve: (s, _args, { service }) => isReplaced(service, s),

@@ -8,7 +8,7 @@ import type { Builder } from '../types/builder.ts'
 import { newOverride } from '../types/inputs.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import { mutationFields, queryFields } from './fields.ts'
+import { mutationFields, queryFields, USER_NAME } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Overrides. */
@@ -16,7 +16,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
   const { override, overrideInput } = defineOverrideTypes(builder, types.resetPeriod)
   const ofFeature = builder.objectRef<FeatureOverride>('FeatureOverride').implement({
     fields: (t) => ({
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
       override: t.field({ type: override, resolve: (o) => o }),
     }),
   })

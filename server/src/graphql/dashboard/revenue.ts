@@ -11,7 +11,7 @@ import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import { queryFields } from './fields.ts'
+import { queryFields, USER_NAME } from './fields.ts'
 import { DECIMALS } from './types.ts'
 
 type Listed = Awaited<ReturnType<typeof revenueList>>['rows'][number]
@@ -36,7 +36,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
         resolve: (row) => isoTime(row.at),
       }),
       userId: t.exposeString('userId'),
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
       packageId: t.exposeString('packageId'),
       packageName: t.exposeString('packageName'),
       fromPackageId: t.exposeString('fromPackageId', { nullable: true }),
@@ -57,7 +57,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       decimals: t.exposeInt('decimals', { description: DECIMALS }),
       at: t.string({ resolve: (row) => isoTime(row.at) }),
       userId: t.exposeString('userId'),
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
     }),
   })
   const recurring = builder.objectRef<Recurring>('RecurringRevenue').implement({
@@ -74,7 +74,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       }),
       since: t.string({ resolve: (row) => isoTime(row.since) }),
       userId: t.exposeString('userId'),
-      userName: t.exposeString('userName', { nullable: true }),
+      userName: t.exposeString('userName', { nullable: true, description: USER_NAME }),
       packageIds: t.exposeStringList('packageIds'),
       packageNames: t.exposeStringList('packageNames'),
     }),

@@ -128,7 +128,7 @@ async function nextSubjects(
   const found =
     'ids' in of
       ? { rows: await findSubscriptions(service.pool, appId, of.ids, now), next: null }
-      : await subscriptionRows(call, of, true, page)
+      : await subscriptionRows(call, of, 'OLDEST', page)
   // A trial or an override is about the user.
   const isAboutIt = action.kind === 'CANCEL' || action.kind === 'CHANGE_PLAN'
   const rows = found.rows.map((row) => ({ userUid: row.userUid, subscription: isAboutIt ? row : null }))

@@ -130,7 +130,7 @@ async function described(
     return [
       {
         userId: user.id,
-        userName: user.name,
+        userName: user.name ?? user.email,
         packageId,
         packageName: catalogue.packages.get(packageId)?.name ?? packageId,
         denied: entitlement.kind === 'none',

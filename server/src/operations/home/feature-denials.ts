@@ -34,7 +34,7 @@ export async function featureDenials(
     // A user may be deleted between the two queries.
     rows: shown.flatMap((row) => {
       const person = people.get(row.userUid)
-      return person ? [{ ...row, userId: person.userId, userName: person.name }] : []
+      return person ? [{ ...row, userId: person.userId, userName: person.name ?? person.email }] : []
     }),
     next: last ? `${last.at}-${last.userUid}` : null,
   }

@@ -89,7 +89,7 @@ export async function nearLimits(call: Call, first: number | null | undefined): 
   return metered
     .map(({ user, featureId, allowance, period, budget }, i) => ({
       userId: user.id,
-      userName: user.name,
+      userName: user.name ?? user.email,
       featureId,
       featureName: catalogue.features.get(featureId)?.name ?? featureId,
       used: used[i] ?? 0,

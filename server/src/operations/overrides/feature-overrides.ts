@@ -30,9 +30,9 @@ export async function featureOverrides(
   )
   const page = pageOf(rows, size, ({ uid }) => uid)
   return {
-    rows: page.rows.flatMap(({ id, name, overrides }) => {
+    rows: page.rows.flatMap(({ id, name, email, overrides }) => {
       const override = overrideAt(overrides, featureId, now)
-      return override ? [{ ...override, userId: id, userName: name }] : []
+      return override ? [{ ...override, userId: id, userName: name ?? email }] : []
     }),
     next: page.next ?? (scannedTo === null ? null : String(scannedTo)),
   }

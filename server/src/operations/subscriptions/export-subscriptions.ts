@@ -14,13 +14,13 @@ export interface ExportedSubscription extends PackageSubscription {
 export async function exportSubscriptions(
   call: Call,
   asked: SubscriptionsAsked,
-  oldestFirst: boolean,
+  order: 'NEWEST' | 'OLDEST',
 ): Promise<AsyncIterable<readonly ExportedSubscription[]>> {
   // A wrong filter is refused before the file begins.
-  await dashboardSubscriptions(call, asked, oldestFirst, { first: 1 })
+  await dashboardSubscriptions(call, asked, order, { first: 1 })
   await mutate(call, async () => true)
   return everyPage(async (page) => {
-    const { rows, next } = await dashboardSubscriptions(call, asked, oldestFirst, page)
+    const { rows, next } = await dashboardSubscriptions(call, asked, order, page)
     const prices = await Promise.all(rows.map((row) => subscriptionPrice(call.service, row)))
     return { rows: rows.map((row, i) => ({ ...row, price: prices[i] ?? null })), next }
   })

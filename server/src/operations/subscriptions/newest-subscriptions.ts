@@ -1,5 +1,5 @@
-import { checkText } from '../../domain/identifier.ts'
-import { MAX_COUNTED, MAX_LOOKED_AT, MAX_TOTAL } from '../../domain/limits.ts'
+import { checkText, isStorable } from '../../domain/identifier.ts'
+import { MAX_COUNTED, MAX_LOOKED_AT, MAX_SORTED_BY_AMOUNT, MAX_TOTAL } from '../../domain/limits.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import {
   countSubscriptions,
@@ -7,10 +7,11 @@ import {
   type SubscriptionFilter,
   type SubscriptionState,
 } from '../../store/subscriptions/subscription-list.ts'
-import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
+import { findSubscriptions, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
+import { type AmountKey, subscriptionsByAmount } from '../../store/subscriptions/subscriptions-by-amount.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { type KeyedPage, keyAfter, pageSize } from '../call/pages.ts'
+import { type KeyedPage, keyAfter, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import type { Page } from '../call/paging.ts'
 import { requireUser } from '../call/require.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
@@ -36,14 +37,18 @@ export interface SubscriptionPage extends KeyedPage<PackageSubscription> {
 /** Maximum number of users whose subscriptions a search shows. */
 const SEARCHED_USERS = 100
 
-/** Newest first, unless `oldestFirst`. A page may be short and still have a next one if few match. */
+/** AMOUNT: smallest first. */
+export const SUBSCRIPTION_ORDERS = ['NEWEST', 'OLDEST', 'AMOUNT', 'AMOUNT_DESC'] as const
+type SubscriptionOrder = (typeof SUBSCRIPTION_ORDERS)[number]
+
+/** A page may be short and still have a next one if few match. */
 export async function dashboardSubscriptions(
   call: Call,
   asked: SubscriptionsAsked,
-  oldestFirst: boolean,
+  order: SubscriptionOrder,
   page: Page,
 ): Promise<SubscriptionPage> {
-  const { rows, next, now, total } = await subscriptionRows(call, asked, oldestFirst, page)
+  const { rows, next, now, total } = await subscriptionRows(call, asked, order, page)
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
   return { rows: rows.map((row) => packageSubscription(row, catalogue, now)), next, total }
@@ -53,7 +58,7 @@ export async function dashboardSubscriptions(
 export async function subscriptionRows(
   call: Call,
   asked: SubscriptionsAsked,
-  oldestFirst: boolean,
+  order: SubscriptionOrder,
   { first, after }: Page,
 ): Promise<KeyedPage<SubscriptionRow> & Pick<SubscriptionPage, 'total'> & { now: number }> {
   const { appId } = call
@@ -70,7 +75,16 @@ export async function subscriptionRows(
     perUser: false,
   }
   const counted = filter.state === null && filter.provider === null ? MAX_TOTAL : MAX_COUNTED
-  const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
+  const total = () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, counted, now))
+  if (order === 'AMOUNT' || order === 'AMOUNT_DESC') {
+    const page = await byAmount(call, filter, order === 'AMOUNT_DESC', { first: size, after }, now)
+    return { ...page, now, total }
+  }
+  const from = {
+    after: after == null ? null : keyAfter(after),
+    oldestFirst: order === 'OLDEST',
+    most: MAX_LOOKED_AT,
+  }
   const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),
   )
@@ -80,8 +94,40 @@ export async function subscriptionRows(
     rows: shown,
     now,
     next: next === null ? null : String(next),
-    total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, counted, now)),
+    total,
   }
+}
+
+async function byAmount(
+  { appId, service: { pool } }: Call,
+  filter: SubscriptionFilter,
+  down: boolean,
+  { first, after }: { first: number; after: string | null | undefined },
+  now: number,
+): Promise<KeyedPage<SubscriptionRow>> {
+  const from = { after: amountAfter(after), down, most: MAX_SORTED_BY_AMOUNT }
+  return readAnyApp(pool, async (tx) => {
+    const keys = await subscriptionsByAmount(tx, appId, filter, from, first + 1, now)
+    const { rows, next } = pageOf(keys, first, ({ currency, amount, seq }) =>
+      Buffer.from(JSON.stringify([currency, amount, seq])).toString('base64url'),
+    )
+    const ids = rows.map(({ id }) => id)
+    const found = new Map((await findSubscriptions(tx, appId, ids, now)).map((row) => [row.id, row]))
+    return { rows: ids.flatMap((id) => found.get(id) ?? []), next }
+  })
+}
+
+function amountAfter(after: string | null | undefined): AmountKey | null {
+  if (after == null) return null
+  try {
+    const [currency, amount, seq] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
+    const isText = typeof currency === 'string' && isStorable(currency)
+    if (isText && typeof amount === 'string' && /^\d{1,24}$/.test(amount) && Number.isSafeInteger(seq))
+      return { currency, amount, seq: seq as number }
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
+  }
+  throw unknownCursor()
 }
 
 async function usersOf(call: Call, { userId, search }: SubscriptionsAsked): Promise<number[] | null> {

@@ -122,7 +122,7 @@ export async function listPayments(
     `with page as materialized (
        select * from payment p where p.app_id = $1 and p.state = $2 and p.at > $3 and p.at <= $4 ${rest}
        order by p.at desc, p.seq desc limit $5)
-     select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", u.name as "userName"
+     select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", coalesce(u.name, u.email) as "userName"
      from page p join users u on u.app_id = p.app_id and u.uid = p.user_uid ${implied(db, OF_PAGE)}
      order by p.at desc, p.seq desc`,
     values,

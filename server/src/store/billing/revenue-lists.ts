@@ -71,7 +71,7 @@ export async function listRevenue(
       : 'null::text'
   const ask = rowsOf<ListedSubscription>({
     // The users of a page are looked up afterwards.
-    text: `select x.*, u.id as "userId", u.name as "userName" from (
+    text: `select x.*, u.id as "userId", coalesce(u.name, u.email) as "userName" from (
        select s.id, s.seq, s.app_id, s.user_uid, ${time} as at, s.package_id as "packageId", s.provider,
          ${replaced} as "fromPackageId"
        from subscription s ${join}

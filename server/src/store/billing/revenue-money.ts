@@ -36,7 +36,7 @@ export async function listMrr(
          and exists (select from ${ITEMS} where x.interval is not null)
          and (p.provider, p.ref) > ($3, $4)
        order by p.provider, p.ref limit $5)
-     select p.provider, p.ref, p.made_at as since, u.id as "userId", u.name as "userName",
+     select p.provider, p.ref, p.made_at as since, u.id as "userId", coalesce(u.name, u.email) as "userName",
        array(select s.package_id from subscription s where ${HELD} order by s.is_addon, s.seq) as "packageIds",
        (select json_agg(json_build_object('provider', p.provider, 'currency', x.currency, 'amount', x.amount,
           'interval', x.interval, 'state', p.billing_state, 'trialing', false, 'quantity', i.quantity))
@@ -98,7 +98,7 @@ export async function listRefunds(
     `with page as materialized (
        select * from ${TAKEN_BACK} where t.amount > 0 and t.at > $2 and t.at <= $3 ${rest}
        order by t.at desc, t.seq desc limit $4)
-     select t.provider, t.ref, t.seq, 'REFUNDED' as state, t.amount, t.currency, t.at, u.id as "userId", u.name as "userName"
+     select t.provider, t.ref, t.seq, 'REFUNDED' as state, t.amount, t.currency, t.at, u.id as "userId", coalesce(u.name, u.email) as "userName"
      from page t join users u on u.app_id = t.app_id and u.uid = t.user_uid ${implied(db, OF_PAGE)}
      order by t.at desc, t.seq desc`,
     values,

@@ -51,7 +51,8 @@ const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
   `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
     where p.app_id = $1 and p.live and p.past_due_since is not null))`
 
-const pastDueIn = (db: HomeDb): PastDue => (db.places.acrossServers ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
+export const pastDueIn = (db: HomeDb): PastDue =>
+  db.places.acrossServers ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE
 
 function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue): string {
   const live = isLive(now, s)
@@ -86,15 +87,15 @@ interface ScanRange {
 }
 
 /** The rows found by an index, to which the other filters are applied. */
-function scanOf(
-  appId: string,
+export function scanOf(
+  app: string,
   { packageId, userUids }: SubscriptionFilter,
   { after, oldestFirst, most }: ScanRange,
 ) {
   const values: unknown[] = []
   const take = (value: unknown) => `$${values.push(value)}`
   const order = oldestFirst ? 'seq' : 'seq desc'
-  const scan = `(select * from subscription where app_id = ${take(appId)}
+  const scan = `(select * from subscription where app_id = ${take(app)}
     ${after === null ? '' : `and seq ${oldestFirst ? '>' : '<'} ${take(after)}`}
     ${packageId === null ? '' : `and package_id = ${take(packageId)}`}
     ${userUids === null ? '' : `and user_uid = any(${take(userUids)}::bigint[])`}
@@ -102,7 +103,8 @@ function scanOf(
   return { scan, order, values }
 }
 
-function wanted(
+/** The condition of the filter on a subscription `s`. */
+export function wanted(
   filter: SubscriptionFilter,
   now: string,
   take: (value: unknown) => string,

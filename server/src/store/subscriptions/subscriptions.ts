@@ -14,6 +14,7 @@ export interface SubscriptionRow extends Subscription, PaidFor {
   seq: number
   userId: string
   userUid: number
+  /** the email without a name */
   userName: string | null
   /** planned successor; null once that has taken over */
   next: PlannedSuccessor | null
@@ -36,12 +37,12 @@ interface PlannedSuccessor {
  * Users are looked up one by one: a hash join would read all of them for a page.
  */
 export const select = (now: string, rows = 'subscription s') => `
-select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", u.name as "userName", s.package_id as "packageId", s.is_addon as "isAddon",
+select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", coalesce(u.name, u.email) as "userName", s.package_id as "packageId", s.is_addon as "isAddon",
   s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt",
   s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
   n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt",
   n.provider as "nextProvider", n.cancel_at as "nextEndsAt", s.metadata
-from ${rows} join lateral (select id, name from users where app_id = s.app_id and uid = s.user_uid offset 0) u on true
+from ${rows} join lateral (select id, name, email from users where app_id = s.app_id and uid = s.user_uid offset 0) u on true
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
 export const isShown = (now: string, s = 's') => `(${s}.follows is null or ${s}.started_at <= ${now})`

@@ -35,6 +35,7 @@ interface Overridden {
   uid: number
   id: string
   name: string | null
+  email: string | null
   overrides: Override[]
 }
 
@@ -51,7 +52,7 @@ export async function usersWithOverride(
   most: number,
 ): Promise<Scan<Overridden>> {
   const look = async (cell: HomeDb): Promise<Scan<Overridden>> => {
-    const scan = `select uid, id, name, overrides from users
+    const scan = `select uid, id, name, email, overrides from users
       where app_id = $1 and uid < $2 and overrides is not null order by uid desc`
     const { rows } = await cell.query<Overridden>(
       `select * from (${scan} limit $3) u
