@@ -112,6 +112,10 @@ export const MAX_CACHED_KEYS = 10_000
 export const MAX_REMEMBERED_COUNTERS = 20_000
 /** Credits that each process remembers, some 200 bytes each. Those of the least recently used users are dropped first. */
 export const MAX_REMEMBERED_CREDITS = 100_000
+/** Credits, caps and reservations that each process remembers with what was decided by them, up to a kilobyte each. */
+export const MAX_REMEMBERED_SPENDING = 50_000
+/** Reservations of one user that each process remembers. The oldest are dropped first. */
+export const MAX_SPENDER_RESERVATIONS = 100
 /** Reservations whose user each process remembers, some 200 bytes each. The least recently used are dropped first. */
 export const MAX_REMEMBERED_RESERVATIONS = 20_000
 /** Parsed GraphQL documents per endpoint: about a thousand of typical size. */

@@ -359,12 +359,14 @@ function byRule(steps: readonly Step[]): Outcome {
       const now = () => purseFor(on, null, [], on === 'F')
       const change =
         step.do === 'extend'
-          ? live && decideExtend(now(), found, { add: step.amount, ttlSeconds: null }, at)
+          ? live
+            ? decideExtend(now(), found, { add: step.amount, ttlSeconds: null }, at)
+            : null
           : step.do === 'release'
             ? decideRelease(now(), found, at)
             : decideSettle(now(), found, step, at)
-      if (step.do === 'extend') answers.push(change && change.changed)
-      if (change && change.changed) {
+      if (step.do === 'extend') answers.push(change?.changed ?? false)
+      if (change?.changed) {
         if (change.burn) keep(on, change.burn.after)
         for (const { period, amount, pool } of change.burn?.earlier ?? []) {
           const start = Number(period?.split(' ')[1])
@@ -375,8 +377,8 @@ function byRule(steps: readonly Step[]): Outcome {
         expect(change.purse).toEqual(now())
       }
       if (step.do === 'settle')
-        answers.push(change && change.changed ? change.after.settled - found.settled : 'rejected')
-      if (step.do === 'settle' && !(change && change.changed)) continue
+        answers.push(change?.changed ? change.after.settled - found.settled : 'rejected')
+      if (step.do === 'settle' && !change?.changed) continue
     }
     for (const of of ['F', 'P'] as const) {
       const after = purseFor(of, null, [])

@@ -8,6 +8,7 @@ import {
   countInCaps,
   type HeldCap,
   tightestCap,
+  windowEnd,
 } from './cap.ts'
 import { type Credit, creditState, DEFAULT_PRIORITY } from './credit.ts'
 import { MAX_COUNT, MAX_DRAWN_PARTS } from './limits.ts'
@@ -264,6 +265,13 @@ export function creditTotals({ credits }: Purse, now: number): CreditTotals {
   }
   KNOWN_TOTALS.set(credits, totals)
   return totals
+}
+
+/** When time next begins or ends a credit or the window of a cap; Infinity: never. */
+export function sourcesUntil(purse: Purse, now: number): number {
+  const windows = purse.caps.map(({ period }) => windowEnd(period, now) ?? Number.POSITIVE_INFINITY)
+  const pool = purse.pool ? sourcesUntil(purse.pool.purse, now) : Number.POSITIVE_INFINITY
+  return Math.min(creditTotals(purse, now).until, pool, ...windows)
 }
 
 /** Units that can be used without overage; null: unlimited. */

@@ -77,7 +77,7 @@ export function userEntitlement(
 }
 
 /**
- * Until when a metered entitlement stays as it is if only time passes; null: not known. `liveUntil` is when time next
+ * Until when an entitlement with this period stays as it is if only time passes; null: not known. `liveUntil` is when time next
  * changes the holder's subscriptions.
  *
  * Invariant (user-entitlement.test.ts): at every moment from `now` until then the entitlement is the same.
@@ -85,7 +85,7 @@ export function userEntitlement(
 export function validUntil(
   catalogue: Catalogue,
   { live, overrides, liveUntil }: Holder & { liveUntil: number },
-  { period }: Metered,
+  { period }: Pick<Metered, 'period'>,
   now: number,
 ): number | null {
   const awaitsVersion = ({ packageId }: LiveSubscription) =>

@@ -8,12 +8,18 @@ import {
   MAX_REMEMBERED_COUNTERS,
   MAX_REMEMBERED_CREDITS,
   MAX_REMEMBERED_RESERVATIONS,
+  MAX_REMEMBERED_SPENDING,
+  MAX_SPENDER_RESERVATIONS,
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
+import type { Reservation } from '../../src/domain/reservation.ts'
+import type { Purse } from '../../src/domain/spending.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { CounterMemory, type UsageState } from '../../src/operations/usage/counter-memory.ts'
 import { CreditMemory } from '../../src/operations/usage/credit-memory.ts'
 import { ReservationMemory } from '../../src/operations/usage/reservation-memory.ts'
+import { emptyMove } from '../../src/operations/usage/spend.ts'
+import { SpenderMemory, type Written } from '../../src/operations/usage/spender-memory.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { HomeDb } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
@@ -50,6 +56,25 @@ export const memoryBounds: Bound[] = [
     const memory = new ReservationMemory()
     for (let i = 0; i < count; i++) memory.keep('a', `id-${i}`, `user-${i}`)
     return memory.userOf('a', 'id-0') === 'user-0'
+  }),
+  // The credit, its feature and its user.
+  kept(
+    'MAX_REMEMBERED_SPENDING',
+    'decisions about credits',
+    Math.floor(MAX_REMEMBERED_SPENDING / 3),
+    async (count) => {
+      const memory = new SpenderMemory(monotonic)
+      for (let i = 0; i < count; i++) memory.moved(spentBy(i), 0)
+      const apps = new AppCache(monotonic)
+      await apps.reload(DATABASE, 'any')
+      const { caller } = usageOf(0)
+      return memory.recall(apps, { caller, userId: 'user-0', featureId: 'calls' }) !== null
+    },
+  ),
+  kept('MAX_SPENDER_RESERVATIONS', 'reservations of a user', MAX_SPENDER_RESERVATIONS, async (count) => {
+    const memory = new SpenderMemory(monotonic)
+    for (let i = 0; i < count; i++) memory.moved(reservedBy(i), 0)
+    return memory.reservation('any', 'user-0', 'id-0') !== null
   }),
   kept('MAX_STRIPE_CLIENTS', 'clients of Stripe', MAX_STRIPE_CLIENTS, async (count) => {
     const first = stripeClient(`sk_test_bound_${count}_0`, null)
@@ -148,4 +173,50 @@ const USAGE_STATE: UsageState = {
   purse: null,
   pool: null,
   basis: { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: 1 },
+}
+
+const SPENDING = {
+  version: 1,
+  live: 0,
+  heldUntil: Number.POSITIVE_INFINITY,
+  owed: null,
+  drawn: null,
+  credits: [],
+  held: [],
+  caps: [],
+}
+const PURSE: Purse = {
+  ...{
+    allowance: { budget: 0, overageEnabled: false, resetPeriod: 'NEVER' },
+    period: { start: 0, end: null },
+  },
+  ...{ used: 0, owed: 0, credits: [CREDIT], planReserved: 0, drawnReserved: 0, caps: [], pool: null },
+  drawn: { units: 0, parts: [] },
+}
+
+/** A user's use of a credit. */
+function spentBy(i: number, version = 1): Written {
+  const move = emptyMove({ appId: 'any', userUid: i, version, at: 0, basis: null, ref: counterAt('(0,1)') })
+  const basis = { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: Number.MAX_SAFE_INTEGER }
+  const state = { ...USAGE_STATE, basis, purse: PURSE, spending: SPENDING }
+  return { userId: `user-${i}`, move, states: new Map([['calls', state]]), purses: new Map() }
+}
+
+/** One more reservation of the same user. */
+function reservedBy(i: number): Written {
+  const written = spentBy(0, i + 1)
+  const row: Reservation = {
+    ...{
+      id: `id-${i}`,
+      featureId: 'calls',
+      amount: 1,
+      atLeast: 1,
+      ttlSeconds: 60,
+      metadata: {},
+      state: 'HELD',
+    },
+    ...{ parts: [], settled: 0, late: false, reason: null, createdAt: 0, expiresAt: 60_000 },
+  }
+  written.move.reservations.push({ isNew: true, row })
+  return written
 }

@@ -30,6 +30,8 @@ it('decisions read only credits and reservations that they concern, also where t
     return undefined
   })
   const { reserveUsage } = await admin.data(RESERVE)
+  // What another call changes is not remembered.
+  await admin.data('mutation ($input: CreditInput!) { addCredit(input: $input) { id } }', { input: credit })
   await admin.data(SETTLE, { id: reserveUsage.id })
   await admin.data(RECORD)
   stop()

@@ -125,7 +125,8 @@ export const creditMutations = {
       once: once(0, 11),
     },
     statements: 3,
-    keyed: [4, 1],
+    // By what is remembered, then with the key.
+    keyed: [4, 2],
   },
   settleReservation: {
     after: ['reserveUsage'],
@@ -138,7 +139,8 @@ export const creditMutations = {
       once: once(4, 4),
     },
     statements: 3,
-    keyed: [4, 1],
+    // By what is remembered, then with the key.
+    keyed: [4, 2],
   },
   releaseReservation: {
     after: ['reserveUsage'],

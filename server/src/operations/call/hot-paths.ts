@@ -82,6 +82,8 @@ export interface PoolState {
   spending: Spending
   /** whether the user has a row that guards it */
   enrolled: boolean
+  /** when the first of the reservations that hold units of it expires; Infinity: never */
+  heldUntil: number
 }
 
 export interface UsageEvent extends UsageCall {

@@ -271,7 +271,8 @@ export async function writeBurn(
 ): Promise<void> {
   const { call, user, version, now, state, feature } = spender
   if (!state.holder) throw new Error('a spender is no user')
-  const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, ref: state.holder.ref })
+  const { ref } = state.holder
+  const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, basis: null, ref })
   if (reservation) move.reservations.push(reservation)
   if (burn) {
     for (const { period, amount, pool } of burn.earlier ?? []) {

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { MAX_REMEMBERED_COUNTERS } from '../../domain/limits.ts'
+import { type Purse, sourcesUntil } from '../../domain/spending.ts'
 import { applyUsage } from '../../domain/usage.ts'
 import { validUntil } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { Basis, CounterRef } from '../../store/usage/usage-moves.ts'
 import type { EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 
@@ -30,10 +32,28 @@ export function usageState(state: EntitlementState): UsageState {
   return { featureId, entitlement, used, now, uid, counter, counted, spending, purse, pool, basis }
 }
 
-function basisOf({ entitlement, holder, catalogue, now }: EntitlementState): Basis | null {
-  if (!holder?.user || entitlement.kind !== 'metered') return null
-  const until = validUntil(catalogue, holder, entitlement, now)
-  return { version: holder.version, user: holder.user, since: now, until }
+function basisOf({ holder, now, ...state }: EntitlementState): Basis | null {
+  if (!holder?.user) return null
+  const until = untilOf({ ...state, now }, holder)
+  return until === undefined ? null : { version: holder.version, user: holder.user, since: now, until }
+}
+
+/** When time alone may change a decision; null: not known; undefined: nothing is counted. */
+function untilOf(
+  { catalogue, entitlement, purse, pool, spending, now }: Omit<EntitlementState, 'holder'>,
+  holder: Holding,
+): number | null | undefined {
+  const granted = (basis: Pick<Purse, 'period'>) => validUntil(catalogue, holder, basis, now)
+  if (!purse) return entitlement.kind === 'metered' ? granted(entitlement) : undefined
+  const [own, ofPool] = [granted(purse), pool && granted(pool.basis)]
+  if (own === null || (pool && ofPool == null)) return null
+  return Math.min(
+    own,
+    ofPool ?? own,
+    sourcesUntil(purse, now),
+    spending?.heldUntil ?? Number.POSITIVE_INFINITY,
+    pool?.heldUntil ?? Number.POSITIVE_INFINITY,
+  )
 }
 
 /** An event that is yet to be answered; `index`: its position in the batch. */

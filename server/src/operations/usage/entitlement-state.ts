@@ -108,6 +108,7 @@ function poolState(
     counted: counter !== undefined,
     spending,
     enrolled: read !== null,
+    heldUntil: read?.heldUntil ?? Number.POSITIVE_INFINITY,
   }
 }
 

@@ -25,6 +25,7 @@ import { type Reading, readEntitlements, WrongQueue } from './read-entitlements.
 import { type Recording, recordBatch } from './record-batch.ts'
 import { ReservationMemory } from './reservation-memory.ts'
 import { reserveBatch } from './reserve-batch.ts'
+import { SpenderMemory } from './spender-memory.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -58,6 +59,7 @@ export class UsagePaths implements HotPaths {
     this.#remote = pools.remote
     this.#here = new Lanes(pools.lookups, LANES, shared, {
       ...{ queue: null, memory: new CounterMemory(), credits: new CreditMemory() },
+      ...{ spenders: new SpenderMemory(shared.monotonic), reservations: new ReservationMemory() },
     })
     const all = () => [this.#here, ...this.#elsewhere.values()]
     const queue = (of: (lanes: Lanes) => Queue) => ({
@@ -140,10 +142,10 @@ class Lanes {
   readonly #readers: Batcher<EntitlementQuestion, EntitlementState>
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Recorder[]
-
-  readonly #reservations = new ReservationMemory()
+  readonly #reservations: ReservationMemory | undefined
 
   constructor(pool: Pool, lanes: number, shared: Shared, how: Recording) {
+    this.#reservations = how.reservations
     this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
     const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
     this.#readers = entitlementReader(reading, shared, how)
@@ -161,9 +163,9 @@ class Lanes {
   reserve(pending: PendingReservation): Promise<UserReservation | 'alone'> {
     const { caller, reservation } = pending
     const { id } = reservation
-    if (reservation.kind === 'RESERVE') this.#reservations.keep(caller.appId, id, reservation.userId)
+    if (reservation.kind === 'RESERVE') this.#reservations?.keep(caller.appId, id, reservation.userId)
     // In another lane than the user's other calls, a call is only slower.
-    const userId = this.#reservations.userOf(caller.appId, id) ?? id
+    const userId = this.#reservations?.userOf(caller.appId, id) ?? id
     return this.#recorderOf(userId).add(pending) as Promise<UserReservation | 'alone'>
   }
 

@@ -11,6 +11,8 @@ import type { EntitlementQuestion, EntitlementState, PendingUsage } from '../cal
 import type { BatchResult } from './batcher.ts'
 import type { CreditMemory } from './credit-memory.ts'
 import { type AskedPool, stand } from './entitlement-state.ts'
+import type { ReservationMemory } from './reservation-memory.ts'
+import type { SpenderMemory } from './spender-memory.ts'
 
 /**
  * Answers all questions with one statement; if PostgreSQL refuses it because of some data, each with its own, so that
@@ -40,6 +42,10 @@ export interface Reading {
   inTransaction?: boolean
   /** without it, all credits are read */
   credits?: CreditMemory
+  /** without it, calls about credits, reservations and caps are decided by what is read */
+  spenders?: SpenderMemory
+  /** the users of reservations */
+  reservations?: ReservationMemory
   /** Only users of this queue are read: others may be on a server that takes long, and everybody in a batch waits for it. */
   queue?: string | null
 }

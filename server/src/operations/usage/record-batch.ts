@@ -14,6 +14,7 @@ import { type CounterMemory, type OpenEvent, type UsageState, usageState } from 
 import { count, countRefused } from './feature-counts.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { questionOf, type Reading, readEntitlements } from './read-entitlements.ts'
+import { recallStates } from './recall.ts'
 import { failOthers, isOvertaken, keptChanging, leaveTheGone } from './record-failures.ts'
 import {
   answerSpent,
@@ -95,14 +96,16 @@ async function recordTogether(
 ): Promise<void> {
   const { inTransaction = false, memory } = how
   for (let [races, conflicts, first] = [0, 0, true]; ; first = false) {
-    const recalled =
-      memory && first ? memory.recall(apps, openOnes(pending, answers)) : new Map<number, UsageState>()
+    const recalled = first
+      ? recallStates(apps, openOnes(pending, answers), how)
+      : new Map<number, UsageState>()
     // A key that is taken keeps a remembered event from being written.
     await answerKnownKeys(client, pending, answers, (index) => recalled.has(index))
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
     const states = await readStates(store, apps, client, open, recalled, how)
+    const readAt = how.spenders?.now() ?? 0
     leaveTheGone(pending, answers)
     const strangers = strangersIn(open, states)
     if (strangers.length > 0) {
@@ -133,25 +136,31 @@ async function recordTogether(
       }
     }
     try {
-      let complete = true
       if (moves.length === 0 && receipts.length === 0) answerMade(new Map())
-      else complete = await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })
+      else await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })
       if (spent.length > 0) {
         const made = await store.spend(
           client,
           spent.map(({ move }) => move),
           { inTransaction },
         )
-        for (const one of spent.filter(({ move }) => made.has(move))) {
+        for (const one of spent) {
+          const { userId, move } = one
+          if (!made.has(move)) {
+            how.spenders?.forget(move.appId, userId)
+            continue
+          }
           answerSpent(apps, tally, one, answers)
-          const userId = one.decisions[0]?.item.event.userId
-          if (how.credits && userId !== undefined) rememberSpent(how.credits, userId, one)
+          rememberSpent(how, one, readAt)
         }
-        complete &&= made.size === spent.length
       }
-      if (!complete && ++races > MAX_LOST_RACES) throw keptChanging()
+      if (open.some(({ index }) => !answers[index]) && ++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
-      for (const { item, index } of open) if (recalled.has(index)) memory?.forget(item)
+      for (const { item, index } of open) {
+        if (!recalled.has(index)) continue
+        memory?.forget(item)
+        how.spenders?.forget(item.caller.appId, item.event.userId)
+      }
       const overtaken = isOvertaken(error)
       if (inTransaction) throw overtaken && !lacksPartition(error) ? new TryAgain() : error
       // A missing table may be that of a place that was removed since the read. Without several places it is a fault.
@@ -225,7 +234,7 @@ function decide(
       continue
     }
     if (result.value.purse) {
-      spendFrom(apps, spenders, { item, index }, result.value, result.value.purse)
+      spendFrom(apps, spenders, { item, index }, result.value, result.value.purse, recalled.has(index))
       continue
     }
     const counter = moveOf(counters, item.caller.appId, result.value, recalled.has(index))

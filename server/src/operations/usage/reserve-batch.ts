@@ -1,7 +1,6 @@
 import { TollgateError } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import {
-  entitiesOf,
   type Reservation,
   reservationState,
   type UserReservation,
@@ -19,17 +18,19 @@ import {
 import type { Purse } from '../../domain/spending.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
-import { type FoundReservation, findReservations } from '../../store/credits/reservations.ts'
+import type { FoundReservation } from '../../store/credits/reservations.ts'
+import type { Basis } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
-import type { EntitlementQuestion, EntitlementState, PendingReservation } from '../call/hot-paths.ts'
+import type { EntitlementState, PendingReservation } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
+import { type UsageState, usageState } from './counter-memory.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { type Reading, readEntitlements } from './read-entitlements.ts'
+import { recallCalls } from './recall.ts'
 import { failOthers, isOvertaken, keptChanging, leaveTheGone } from './record-failures.ts'
-import { addBurn, emptyMove } from './spend.ts'
-import { counterRow, latest, rememberSpent, type Spent } from './spend-batch.ts'
-
-type Answer = UserReservation | 'alone'
+import { ALONE, type Answer, type Asked, openCalls, questionsOf } from './reservation-questions.ts'
+import { addBurn, counterRow, emptyMove, latest } from './spend.ts'
+import { isOfMove, rememberSpent, type Spent } from './spend-batch.ts'
 
 /**
  * Calls on reservations, decided together and written with one statement, like records of usage. What happens rarely is
@@ -55,8 +56,6 @@ export async function reserveBatch(
   })
 }
 
-const ALONE: BatchResult<Answer> = { value: 'alone' }
-
 async function reserveTogether(
   store: UsageStore,
   apps: AppCache,
@@ -65,118 +64,79 @@ async function reserveTogether(
   answers: Answers<Answer>,
   how: Reading,
 ): Promise<void> {
-  for (let [races, conflicts] = [0, 0]; ; ) {
-    await answerKnownKeys(client, pending, answers)
+  for (let [races, conflicts, first] = [0, 0, true]; ; first = false) {
+    const recalled = first ? recallCalls(apps, openCalls(pending, answers), how) : []
+    // A key or an id that is taken keeps a remembered call from being written.
+    const isRecalled = (index: number) => recalled.some((one) => one.index === index)
+    await answerKnownKeys(client, pending, answers, isRecalled)
     leaveTheGone(pending, answers)
-    const open = openOnes(pending, answers)
+    const open = openCalls(pending, answers)
     if (open.length === 0) return
-    const asked = await questionsOf(client, apps, open, answers)
-    const states = await readEntitlements(
-      store,
-      apps,
+    const others = await questionsOf(
       client,
-      asked.map(({ question }) => question),
-      how,
+      apps,
+      open.filter(({ index }) => !isRecalled(index)),
+      answers,
     )
+    const states = await readStates(store, apps, client, others, how)
+    const readAt = how.spenders?.now() ?? 0
     const spenders = new Map<string, Reserved>()
-    for (const [i, one] of asked.entries()) {
+    for (const one of recalled)
+      if (!answers[one.index]) decide(apps, spenders, one, one.state, one.state.basis, answers)
+    for (const [i, one] of others.entries()) {
       const state = states[i]
       if (!state || 'error' in state) answers[one.index] = ALONE
-      else decide(apps, spenders, one, state.value, answers)
+      else decide(apps, spenders, one, usageState(state.value), null, answers)
     }
+    const asked = [...recalled, ...others]
     const written = [...spenders.values()].sort((a, b) => a.move.userUid - b.move.userUid)
     if (written.length === 0 && asked.every(({ index }) => answers[index])) continue
     const moves = written.map(({ move }) => move)
     try {
       const made = moves.length > 0 ? await store.spend(client, moves, {}) : new Set()
-      for (const one of written.filter(({ move }) => made.has(move))) {
+      for (const one of written) {
+        if (!made.has(one.move)) {
+          how.spenders?.forget(one.move.appId, one.userId)
+          continue
+        }
         for (const { index, answer } of one.answers) answers[index] = { value: answer }
         for (const { caller } of one.callers) apps.confirm(caller)
-        if (how.credits) rememberSpent(how.credits, one.userId, one)
+        rememberSpent(how, one, readAt)
       }
       if (asked.some(({ index }) => !answers[index]) && ++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
+      for (const { item, question } of recalled) how.spenders?.forget(item.caller.appId, question.userId)
       if (!isOvertaken(error) || ++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
 }
 
-interface Open {
-  item: PendingReservation
-  index: number
-}
-
-/** Calls still to be answered; of several that share a key or a reservation, only the first. */
-function openOnes(pending: readonly PendingReservation[], answers: Answers<Answer>): Open[] {
-  const open: Open[] = []
-  const seen = new Set<string>()
-  for (const [index, item] of pending.entries()) {
-    if (answers[index]) continue
-    const { caller, reservation, key } = item
-    const names = [JSON.stringify([caller.appId, reservation.id])]
-    if (key) names.push(JSON.stringify([caller.appId, key.scope, key.key]))
-    const isFirst = !names.some((name) => seen.has(name))
-    for (const name of names) seen.add(name)
-    if (isFirst) open.push({ item, index })
-  }
-  return open
-}
-
-interface Asked extends Open {
-  question: EntitlementQuestion
-  /** null: a new one */
-  found: FoundReservation | null
-}
-
-/** What to read for each call. One on a reservation that does not exist, or is repeated, is left alone. */
-async function questionsOf(
-  client: Tx,
+async function readStates(
+  store: UsageStore,
   apps: AppCache,
-  open: readonly Open[],
-  answers: Answers<Answer>,
-): Promise<Asked[]> {
-  const named = open.filter(
-    ({ item: { reservation } }) => reservation.kind !== 'RESERVE' || !reservation.isNew,
-  )
-  const ids = named.map(({ item: { caller, reservation } }) => ({ appId: caller.appId, id: reservation.id }))
-  const rows = ids.length > 0 ? await findReservations(client, ids) : []
-  const found = new Map(named.map(({ index }, i) => [index, rows[i] ?? null]))
-  const asked: Asked[] = []
-  for (const one of open) {
-    const { caller, reservation } = one.item
-    const row = found.get(one.index) ?? null
-    const isNew = reservation.kind === 'RESERVE'
-    // Where users are in several places, each has its own connection.
-    if (apps.known(caller.appId)?.layout || isNew !== (row === null)) {
-      answers[one.index] = ALONE
-      continue
-    }
-    const of = isNew
-      ? {
-          userId: reservation.userId,
-          featureId: reservation.asked.featureId,
-          entities: reservation.asked.entities,
-        }
-      : row && { userId: row.userId, featureId: row.featureId, entities: entitiesOf(row.parts) }
-    if (of) asked.push({ ...one, question: { caller, ...of }, found: row })
-  }
-  return asked
+  client: Tx,
+  asked: readonly Asked[],
+  how: Reading,
+): Promise<BatchResult<EntitlementState>[]> {
+  const questions = asked.map(({ question }) => question)
+  return questions.length > 0 ? readEntitlements(store, apps, client, questions, how) : []
 }
 
 /** The calls of a user, as one move: all of them succeed, or none. */
-interface Reserved extends Pick<Spent, 'move' | 'purses'> {
-  userId: string
+interface Reserved extends Omit<Spent, 'decisions'> {
   /** live reservations after the calls so far, by feature */
   live: Map<string, number>
   answers: { index: number; answer: UserReservation }[]
   callers: Pick<PendingReservation, 'caller'>[]
 }
 
+/** `recalled`: the basis of a remembered state; one that would be refused by it stays open. Null: it has been read. */
 function decide(
   apps: AppCache,
   spenders: Map<string, Reserved>,
   { item, index, question, found }: Asked,
-  state: EntitlementState,
+  state: UsageState,
+  recalled: Basis | null,
   answers: Answers<Answer>,
 ): void {
   const { uid, spending, counter, purse: read, pool, now, featureId } = state
@@ -190,11 +150,14 @@ function decide(
   // It has changed between the two reads, or is another user's by now.
   if (found && (found.version !== spending.version || found.userUid !== uid)) return
   const { version } = spending
-  const name = `${uid} ${version} ${appId}`
-  const spender: Reserved = spenders.get(name) ?? {
-    move: emptyMove({ appId, userUid: uid, version, at: now, ref: counter }),
-    purses: new Map(),
+  const name = `${uid} ${appId}`
+  const others = spenders.get(name)
+  if (others && !isOfMove(others, version, recalled)) return
+  const spender: Reserved = others ?? {
+    move: emptyMove({ appId, userUid: uid, version, at: now, basis: recalled, ref: counter }),
     userId,
+    states: new Map(),
+    purses: new Map(),
     live: new Map(),
     answers: [],
     callers: [],
@@ -202,6 +165,8 @@ function decide(
   const purse = latest(spender.purses, featureId, read)
   const live = spender.live.get(featureId) ?? spending.live
   const change = changeOf(item, found, purse, live, now)
+  const isMade = change !== null && typeof change !== 'string' && change.changed && change.purse !== null
+  if (recalled && !isMade) return
   const answer =
     typeof change === 'string' && reservation.kind === 'RESERVE'
       ? unheldReservation(reservation.asked, userId, change, now)
@@ -219,8 +184,9 @@ function decide(
   }
   const { move } = spender
   spenders.set(name, spender)
+  spender.states.set(featureId, spender.states.get(featureId) ?? state)
   const of = { appId, userUid: uid, userId, featureId }
-  if (change.burn) addBurn(apps, move, of, state, change.burn, (id) => counterRow(state, id))
+  if (change.burn) addBurn(apps, move, of, state, change.burn, (id) => counterRow(state, id, move))
   move.reservations.push({ isNew: found === null, row: change.after })
   if (key) {
     const results = JSON.stringify({ [key.field]: { value: answer } })

@@ -6,16 +6,17 @@ import type { RecordedUsage } from '../../domain/usage.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Stranger } from '../../store/usage/enrol.ts'
-import type { Receipt } from '../../store/usage/usage-moves.ts'
+import type { Basis, Receipt } from '../../store/usage/usage-moves.ts'
 import type { SpendingMove } from '../../store/usage/write-spending.ts'
 import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import type { OpenEvent, UsageState } from './counter-memory.ts'
-import type { CreditMemory } from './credit-memory.ts'
 import { isCapped } from './entitlement-state.ts'
 import { countRefused } from './feature-counts.ts'
 import type { Answers } from './known-keys.ts'
-import { addParts, type CounterRow, emptyMove, poolChange } from './spend.ts'
+import type { Reading } from './read-entitlements.ts'
+import { addParts, counterRow, emptyMove, latest, poolChange } from './spend.ts'
+import type { Written } from './spender-memory.ts'
 import { spendingEvents } from './usage-events.ts'
 
 export interface Decision extends OpenEvent {
@@ -28,6 +29,9 @@ export interface Decision extends OpenEvent {
 /** All calls of one user on features that credits may pay for, as one move: all of them succeed, or none. */
 export interface Spent {
   move: SpendingMove
+  userId: string
+  /** before it, by feature */
+  states: Map<string, UsageState>
   /** what is left after the calls so far, by feature */
   purses: Map<string, Purse>
   decisions: (Decision & {
@@ -56,34 +60,43 @@ export function strangersIn(
   return [...found.values()]
 }
 
-/** Decides a call by all sources of the user. */
+/** Decides a call by all sources of the user. One that would be refused from memory stays open, to be decided by what is read. */
 export function spendFrom(
   apps: AppCache,
   spenders: Map<string, Spent>,
   { item, index }: OpenEvent,
   state: UsageState,
   read: Purse,
+  recalled: boolean,
 ): void {
   const { uid, spending, counter, now, featureId } = state
   const { appId } = item.caller
   if (uid === null || spending === null || counter === null) throw new Error('a purse has no spender')
   const { version } = spending
-  const name = `${uid} ${version} ${appId}`
-  const spender: Spent = spenders.get(name) ?? {
-    move: emptyMove({ appId, userUid: uid, version, at: now, ref: counter }),
+  const { userId, action } = item.event
+  const name = `${uid} ${appId}`
+  const basis = recalled ? state.basis : null
+  const found = spenders.get(name)
+  if (found && !isOfMove(found, version, basis)) return
+  const spender: Spent = found ?? {
+    move: emptyMove({ appId, userUid: uid, version, at: now, basis, ref: counter }),
+    userId,
+    states: new Map(),
     purses: new Map(),
     decisions: [],
   }
-  spenders.set(name, spender)
   const before = latest(spender.purses, featureId, read)
   const { purse: after, parts, ...answer } = applySpending(before, item.event, now)
+  if (recalled && !answer.recorded) return
+  spenders.set(name, spender)
+  spender.states.set(featureId, spender.states.get(featureId) ?? state)
   const units = unitsOf(parts)
   const split = splitOf(item, before, parts)
   spender.decisions.push({ item, index, answer, uid, units, ...(split && { split }) })
   if (!answer.recorded) return
   const change = { before, after }
-  const { userId, action } = item.event
-  addParts(spender.move, featureId, change, parts, (id) => counterRow(state, id), action)
+  const rowOf = (id: string) => counterRow(state, id, spender.move)
+  addParts(spender.move, featureId, change, parts, rowOf, action)
   spender.purses.set(featureId, after)
   const of = { appId, userUid: uid, userId, featureId }
   spender.move.events.push(...spendingEvents(apps, of, state.entitlement, change, action))
@@ -94,26 +107,9 @@ export function spendFrom(
   spender.move.events.push(...spendingEvents(apps, ofPool, state.pool.entitlement, pool, 'ADD'))
 }
 
-/** What is left after earlier calls of the batch, also those on the pool or on others that draw on it. */
-export function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
-  const purse = purses.get(featureId) ?? read
-  const { pool } = read
-  return { ...purse, pool: pool && { ...pool, purse: purses.get(pool.featureId) ?? pool.purse } }
-}
-
-export function counterRow(
-  {
-    featureId,
-    counter,
-    counted,
-    used,
-    pool,
-  }: Pick<UsageState, 'featureId' | 'counter' | 'counted' | 'used' | 'pool'>,
-  id: string,
-): CounterRow {
-  if (id === featureId) return { ref: counter, used: counted ? used : null }
-  return { ref: pool?.counter ?? null, used: pool?.counted ? pool.used : null }
-}
+/** A user has one move in a statement. What was decided by another state than the others of the batch stays open. */
+export const isOfMove = ({ move }: Pick<Spent, 'move'>, version: number, basis: Basis | null): boolean =>
+  move.version === version && (move.basis === null) === (basis === null)
 
 /** The decisions that change something, in the order in which their users are locked, and the others. */
 export function toWrite(spenders: ReadonlyMap<string, Spent>): { spent: Spent[]; unspent: Decision[] } {
@@ -176,15 +172,13 @@ export function answerSpent(
   }
 }
 
-/** Nobody else has changed the credits: the version was that of the decisions. */
-export function rememberSpent(
-  credits: CreditMemory,
-  userId: string,
-  { move, purses }: Pick<Spent, 'move' | 'purses'>,
-): void {
+/** Nobody else has changed anything: the version was that of the decisions. */
+export function rememberSpent({ credits, spenders }: Reading, written: Written, readAt: number): void {
+  const { userId, move, purses } = written
   const { appId, userUid, version } = move
   for (const [featureId, purse] of purses)
-    credits.changed({ appId, userId, featureId }, userUid, version + 1, purse.credits)
+    credits?.changed({ appId, userId, featureId }, userUid, version + 1, purse.credits)
+  spenders?.moved(written, readAt)
 }
 
 export function answerWith(decisions: readonly Decision[], answers: Answers<RecordedUsage>): void {

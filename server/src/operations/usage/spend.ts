@@ -3,7 +3,7 @@ import { currentPeriod, type Purse, type Spending } from '../../domain/spending.
 import { type Part, partsOn } from '../../domain/split.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { CounterRef } from '../../store/usage/usage-moves.ts'
+import type { Basis, CounterRef } from '../../store/usage/usage-moves.ts'
 import type { LedgerKey, SpendingMove } from '../../store/usage/write-spending.ts'
 import type { EntitlementState } from '../call/hot-paths.ts'
 import { spendingEvents } from './usage-events.ts'
@@ -15,6 +15,7 @@ interface MoveOf {
   userUid: number
   version: number
   at: number
+  basis: Basis | null
   ref: CounterRef
 }
 
@@ -37,6 +38,25 @@ export interface CounterRow {
   /** null: it does not exist yet */
   used: number | null
 }
+
+/** What is left after earlier calls of the batch, also those on the pool or on others that draw on it. */
+export function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
+  const purse = purses.get(featureId) ?? read
+  const { pool } = read
+  return { ...purse, pool: pool && { ...pool, purse: purses.get(pool.featureId) ?? pool.purse } }
+}
+
+export function counterRow(
+  { featureId, counter, counted, used, pool }: Counters,
+  id: string,
+  { basis }: Pick<SpendingMove, 'basis'>,
+): CounterRow {
+  // Where a remembered row is now is not known.
+  if (id === featureId) return { ref: basis ? null : counter, used: counted ? used : null }
+  return { ref: basis ? null : (pool?.counter ?? null), used: pool?.counted ? pool.used : null }
+}
+
+type Counters = Pick<EntitlementState, 'featureId' | 'counter' | 'counted' | 'used' | 'pool'>
 
 /** A purse before and after a decision. */
 interface Change {

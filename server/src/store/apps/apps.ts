@@ -88,8 +88,12 @@ export async function bumpAllVersions(db: HomeDb): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')}`)
 }
 
+/** The version changes with it, since what processes remember includes the time. */
 export async function setTestClock(db: HomeDb, id: string, to: string): Promise<void> {
-  await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
+  await db.query(`update app set test_clock = $2, version = ${nextVersion('version')} where id = $1`, [
+    id,
+    to,
+  ])
 }
 
 export async function setName(db: HomeDb, id: string, name: string): Promise<void> {

@@ -22,7 +22,7 @@ export async function findReservation(db: HomeDb, appId: string, id: string): Pr
 }
 
 /** With its user, and the version of the spender's row at that moment. */
-export interface FoundReservation extends ReservationRow {
+export interface FoundReservation extends Omit<ReservationRow, 'seq'> {
   userId: string
   version: number
 }

@@ -48,6 +48,8 @@ export interface HeldSpending extends Spending {
   version: number
   /** reservations of the feature that hold something */
   live: number
+  /** when the first of them expires, or of those that draw on it; Infinity: never */
+  heldUntil: number
 }
 
 interface Counter {
@@ -92,6 +94,7 @@ join app on app.id = q.app_id`,
 const CREDIT = `json_build_array(k.id, k.kind, k.priority, ms_of(k.effective_at), ms_of(k.expires_at), ms_of(k.voided_at),
   k.seq, k.amount, k.used, k.period, k.period_used)`
 const CAP = `json_build_array(nullif(k.entity, ''), k.period, k."limit", ms_of(k.window_start), k.used)`
+const HELD = 'json_build_array(ms_of(k.expires_at), k.split)'
 const OWN = 'k.app_id = s.app_id and k.user_uid = s.user_uid and k.feature_id = q.feature_id'
 const SPENDING = `left join lateral (
   select json_build_object('version', s.version, 'feature', q.feature_id, 'owed', s.features -> q.feature_id -> 'owed',
@@ -101,9 +104,9 @@ const SPENDING = `left join lateral (
          select * from credit k where ${OWN} and not ended
          union all
          (select * from credit k where ${OWN} and ended order by seq desc limit ${MAX_REFILLED_CREDITS})) k), '[]') end,
-    'held', (select json_agg(k.split) from (select k.split from usage_reservation k
+    'held', (select json_agg(${HELD}) from (select k.split, k.expires_at from usage_reservation k
        where ${OWN} and k.state = 'HELD' and k.expires_at > ${APP_NOW} order by k.expires_at) k),
-    'drawing', (select json_agg(k.split) from usage_reservation k
+    'drawing', (select json_agg(${HELD}) from usage_reservation k
        where k.app_id = s.app_id and k.user_uid = s.user_uid and k.pool_id = q.feature_id and k.state = 'HELD'
          and k.expires_at > ${APP_NOW}),
     'caps', (select json_agg(${CAP}) from (
@@ -190,6 +193,8 @@ type ListedCredit = [
   periodUsed: number,
 ]
 
+type ListedHold = [expiresAt: number, parts: HeldPart[]]
+
 interface ListedSpending {
   version: number
   feature: string
@@ -197,9 +202,9 @@ interface ListedSpending {
   drawn: Spending['drawn']
   /** null: as known */
   credits: ListedCredit[] | null
-  held: HeldPart[][] | null
+  held: ListedHold[] | null
   /** those that draw on the feature as a pool */
-  drawing: HeldPart[][] | null
+  drawing: ListedHold[] | null
   caps:
     | [entity: string | null, period: ResetPeriod, limit: number | null, windowStart: number, used: number][]
     | null
@@ -208,7 +213,10 @@ interface ListedSpending {
 function spendingFrom(text: string, known: KnownCredits | null): HeldSpending {
   const listed = JSON.parse(text) as ListedSpending
   const { version, owed, drawn, caps } = listed
-  const held = heldParts(listed.feature, (listed.held ?? []).flat(), (listed.drawing ?? []).flat())
+  const [own, drawing] = [listed.held ?? [], listed.drawing ?? []]
+  const partsOf = (holds: readonly ListedHold[]) => holds.flatMap(([, parts]) => parts)
+  const held = heldParts(listed.feature, partsOf(own), partsOf(drawing))
+  const heldUntil = Math.min(...own.map(([at]) => at), ...drawing.map(([at]) => at))
   const credits = listed.credits?.map(creditFrom) ?? known?.credits
   if (!credits) throw new Error('credits that are not known were not read')
   const counted = (caps ?? []).map(
@@ -220,7 +228,7 @@ function spendingFrom(text: string, known: KnownCredits | null): HeldSpending {
       used,
     }),
   )
-  return { version, live: listed.held?.length ?? 0, owed, drawn, credits, held, caps: counted }
+  return { version, live: own.length, heldUntil, owed, drawn, credits, held, caps: counted }
 }
 
 function creditFrom(listed: ListedCredit): UnheldCredit {

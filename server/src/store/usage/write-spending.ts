@@ -4,12 +4,12 @@ import { poolOf, type Reservation } from '../../domain/reservation.ts'
 import type { Spending } from '../../domain/spending.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
-import { type Tx, timestamp } from '../connection/database.ts'
+import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import type { UsageEvent } from './packed-events.ts'
-import { type CounterRef, type KeptReceipt, type Receipt, receiptColumns } from './usage-moves.ts'
+import { type Basis, type CounterRef, type KeptReceipt, type Receipt, receiptColumns } from './usage-moves.ts'
 import { parameters, type Take, writingReceipts } from './write-receipts.ts'
-import { emitting } from './write-usage.ts'
+import { BASIS_TYPES, emitting, UNCHANGED } from './write-usage.ts'
 
 /** A counter or credit, as the ledger names it. */
 export interface LedgerKey {
@@ -34,6 +34,8 @@ export interface SpendingMove {
   version: number
   /** when they were made */
   at: number
+  /** of decisions from memory: they are written only if it still holds; null: it has been read */
+  basis: Basis | null
   /** leads to the place of the user's counters */
   ref: CounterRef
   /** what is owed and was drawn, by feature; others are unchanged */
@@ -73,7 +75,7 @@ interface SpendingEntry {
   used: number
 }
 
-// The spender's row is locked if it still has the version that was read, and then the counters if they are unchanged. Only
+// The spender's row is locked if it still has the version that was read or remembered, and then the counters if they are unchanged. Only
 // if all of a move was found is anything changed: nobody else changes the user's credits meanwhile, since they would need
 // the spender's row.
 
@@ -111,8 +113,8 @@ const reserving = (take: Take): string => `, reservation as materialized (
 
 function writing({ withEvents, reserves }: { withEvents: boolean; reserves: boolean }): string {
   const take = parameters()
-  const given = `unnest(${take('text', 'bigint', 'bigint', 'text', 'timestamptz')})
-    with ordinality as g (app_id, user_uid, version, features, at, ord)`
+  const given = `unnest(${take('text', 'bigint', 'bigint', 'text', 'timestamptz')}, ${take(...BASIS_TYPES)})
+    with ordinality as m (app_id, user_uid, spender_version, features, at, version, user_tid, user_version, since, until, ord)`
   const counters = `unnest(${take('int', ...KEY_TYPES, 'tid', 'bigint', 'bigint')})
     as c (ord, ${KEY}, tid, was, becomes)`
   const credits = `unnest(${take('int', 'text', 'bigint', 'text', 'bigint', 'boolean')})
@@ -124,8 +126,10 @@ function writing({ withEvents, reserves }: { withEvents: boolean; reserves: bool
   return `with given as materialized (
   select * from ${given}
 ), held as materialized (
-  select g.* from given g join spender s on s.app_id = g.app_id and s.user_uid = g.user_uid and s.version = g.version
-  order by g.ord for update of s
+  select m.app_id, m.user_uid, m.features, m.at, m.ord from given m
+  join spender s on s.app_id = m.app_id and s.user_uid = m.user_uid and s.version = m.spender_version
+  where m.version is null or exists (select from app, users u where ${UNCHANGED})
+  order by m.ord for update of s
 ), counter as materialized (
   select h.app_id, h.user_uid, c.* from ${counters} join held h using (ord)
 ), found as materialized (
@@ -193,6 +197,11 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
     numberArray(moves, ({ version }) => version),
     textArray(moves, ({ features }) => JSON.stringify(Object.fromEntries(features))),
     textArray(moves, ({ at }) => timestamp(at)),
+    numberArray(moves, ({ basis }) => basis?.version ?? null),
+    textArray(moves, ({ basis }) => basis?.user.tid ?? null),
+    textArray(moves, ({ basis }) => basis?.user.version ?? null),
+    textArray(moves, ({ basis }) => basis && timestamp(basis.since)),
+    textArray(moves, ({ basis }) => basis && timestampOrNull(basis.until)),
     numberArray(counters, ({ ord }) => ord),
     ...keyColumns(counters.map(({ line }) => line.key)),
     textArray(counters, ({ line: { ref, from } }) => (from === null ? null : (ref as string | null))),

@@ -28,12 +28,13 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 
 const KEY = ['app_id', 'user_uid', 'feature_id', 'reset_period', 'period_start']
 const KEY_TYPES = ['text', 'bigint', 'text', 'text', 'timestamptz']
-const BASIS_TYPES = ['bigint', 'tid', 'xid', 'timestamptz', 'timestamptz']
+export const BASIS_TYPES = ['bigint', 'tid', 'xid', 'timestamptz', 'timestamptz']
 
 const of = (table: string, columns: readonly string[]): string =>
   columns.map((column) => `${table}.${column}`).join(', ')
 
-const UNCHANGED = `app.id = m.app_id and app.version = m.version
+/** Whether the basis of a move still holds. */
+export const UNCHANGED = `app.id = m.app_id and app.version = m.version
     and u.ctid = m.user_tid and u.xmin = m.user_version and u.app_id = m.app_id and u.uid = m.user_uid
     and ${APP_NOW} >= m.since and (m.until is null or ${APP_NOW} < m.until)`
 
