@@ -41,5 +41,7 @@ export const WRITE_WITHOUT_CONFIRMING: Breakage = {
 /** What keeps decisions about several sources of one user apart. */
 export const WRITE_WITHOUT_VERSION: Breakage = {
   what: "credits are written without comparing the spender's version with the one that was read",
-  sources: [{ file: 'store/usage/write-spending.ts', find: ' and s.version = m.spender_version', replace: '' }],
+  sources: [
+    { file: 'store/usage/write-spending.ts', find: ' and s.version = m.spender_version', replace: '' },
+  ],
 }

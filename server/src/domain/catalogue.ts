@@ -73,7 +73,7 @@ export interface CataloguedFeature extends Feature {
   resetPeriods: ResetPeriod[]
   /** those of overrides */
   overridePeriods: ResetPeriod[]
-  /** Whether more than the plan may pay for it: see spending.ts. */
+  /** Whether more than the plan may pay for it: see purse.ts. */
   spends: boolean
   /** what it draws on; null: nothing */
   pool: Draw | null

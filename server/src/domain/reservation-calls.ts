@@ -1,5 +1,6 @@
 import { conflict, quote, rateLimited } from './errors.ts'
 import { MAX_RESERVATIONS } from './limits.ts'
+import { currentPeriod, type Purse } from './purse.ts'
 import {
   entitiesOf,
   extend,
@@ -13,7 +14,8 @@ import {
   withHeld,
   withMore,
 } from './reservation.ts'
-import { currentPeriod, type Purse, roomOf, spent, take } from './spending.ts'
+import { roomOf } from './sources.ts'
+import { spent, take } from './spending.ts'
 import { shortage } from './spending-calls.ts'
 import { type HeldPart, merged, type Part, type TakenPart, unitsOf } from './split.ts'
 

@@ -4,7 +4,9 @@ import { badUserInput } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
 import { MAX_RESERVATION_SECONDS } from './limits.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
-import { currentPeriod, type Purse, roomOf, take } from './spending.ts'
+import { currentPeriod, type Purse } from './purse.ts'
+import { roomOf } from './sources.ts'
+import { take } from './spending.ts'
 import {
   byDraw,
   type HeldPart,

@@ -1,5 +1,8 @@
 import { capLeft, tightestCap } from './cap.ts'
-import { creditLeft, currentPeriod, isLive, type Purse, roomOf, spent, withinDebt } from './spending.ts'
+import { withinDebt } from './give-back.ts'
+import { currentPeriod, type Purse } from './purse.ts'
+import { creditLeft, isLive, roomOf } from './sources.ts'
+import { spent } from './spending.ts'
 import { type Draw, merged, type Part, partsOn, type TakenPart, unitsOf } from './split.ts'
 
 /** What a recorded call took, so that it can be returned exactly. */

@@ -5,7 +5,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RESET_PERIODS } from './period.ts'
-import { type HeldCredit, type Purse, purseOf, sourcesOf, sourcesUntil, take } from './spending.ts'
+import { type HeldCredit, type Purse, purseOf } from './purse.ts'
+import { sourcesOf, sourcesUntil } from './sources.ts'
+import { take } from './spending.ts'
 
 const NOW = Date.UTC(2024, 4, 20, 12, 30)
 const DAY = 24 * 3_600_000

@@ -2,22 +2,11 @@ import { type Access, type Consumption, consumptionOf } from './access.ts'
 import { beyondText } from './allowance.ts'
 import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
 import { quote } from './errors.ts'
+import { giveBack } from './give-back.ts'
 import { MAX_COUNT } from './limits.ts'
-import {
-  creditLeft,
-  creditTotals,
-  giveBack,
-  isLive,
-  leftInSources,
-  type Pool,
-  type Purse,
-  remaining,
-  roomOf,
-  spent,
-  type Taken,
-  take,
-  usedInPeriod,
-} from './spending.ts'
+import type { Pool, Purse } from './purse.ts'
+import { creditLeft, creditTotals, isLive, leftInSources, remaining, roomOf } from './sources.ts'
+import { spent, type Taken, take, usedInPeriod } from './spending.ts'
 import type { Part } from './split.ts'
 import type { RecordedUsage, UsageCall } from './usage.ts'
 import type { UserEntitlement } from './user-entitlement.ts'

@@ -1,5 +1,5 @@
 /**
- * Invariants: those of `spending.ts`. Histories are replayed by a second, naive implementation, which keeps no state but the
+ * Invariants: those of `purse.ts`. Histories are replayed by a second, naive implementation, which keeps no state but the
  * history itself: for every step it goes through all earlier ones, one unit at a time.
  */
 import { describe, expect, it } from 'vitest'
@@ -7,23 +7,21 @@ import type { Allowance } from './allowance.ts'
 import { type CapCount, type PlanCap, replacedBy } from './cap.ts'
 import type { CreditKind } from './credit.ts'
 import { unitsLeft } from './credit-sale.ts'
-import { entitiesOf, type Reservation } from './reservation.ts'
-import { decideExtend, decideRelease, decideReserve, decideSettle } from './reservation-calls.ts'
-import { fromStored, isReturnable, revert, type StoredSplit, toStored } from './revert.ts'
+import { giveBack } from './give-back.ts'
 import {
   currentPeriod,
-  giveBack,
   type HeldCredit,
   heldParts,
   type Pool,
   type Purse,
   purseOf,
-  remaining,
   type Spending,
-  sourcesOf,
-  take,
-  usedInPeriod,
-} from './spending.ts'
+} from './purse.ts'
+import { entitiesOf, type Reservation } from './reservation.ts'
+import { decideExtend, decideRelease, decideReserve, decideSettle } from './reservation-calls.ts'
+import { fromStored, isReturnable, revert, type StoredSplit, toStored } from './revert.ts'
+import { remaining, sourcesOf } from './sources.ts'
+import { take, usedInPeriod } from './spending.ts'
 import { applySpending, consumptionFrom, decideSpending, payOwed } from './spending-calls.ts'
 import { type HeldPart, heldOf, type Part, unitsOf } from './split.ts'
 

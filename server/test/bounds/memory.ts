@@ -12,8 +12,8 @@ import {
   MAX_SPENDER_RESERVATIONS,
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
+import type { Purse } from '../../src/domain/purse.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
-import type { Purse } from '../../src/domain/spending.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { CounterMemory, type UsageState } from '../../src/operations/usage/counter-memory.ts'
 import { CreditMemory } from '../../src/operations/usage/credit-memory.ts'

@@ -18,7 +18,6 @@ export const LONGER: Record<string, string> = {
   'server/test/rest/routes.test.ts': ROWS,
   'server/src/domain/spending.test.ts': ONE_MODEL,
   'server/src/domain/limits.ts': 'every bound of the service, so that each is found and tested in one place',
-  'server/src/domain/spending.ts': 'the types of sources, and the one order in which they are used',
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/start/telemetry.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,

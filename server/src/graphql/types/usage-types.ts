@@ -1,5 +1,5 @@
 import { type Consumption, REASON_CODES } from '../../domain/access.ts'
-import type { Source } from '../../domain/spending.ts'
+import type { Source } from '../../domain/purse.ts'
 import type { FeatureAccess } from '../../operations/usage/can-use-feature.ts'
 import type { UsagePeriod } from '../../operations/usage/show-usage.ts'
 import type { Builder } from './builder.ts'

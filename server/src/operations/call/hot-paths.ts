@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
+import type { Purse, Spending } from '../../domain/purse.ts'
 import type { UserReservation } from '../../domain/reservation.ts'
 import type { AskedReservation, Extension, Settlement } from '../../domain/reservation-calls.ts'
-import type { Purse, Spending } from '../../domain/spending.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'

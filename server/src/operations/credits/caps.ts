@@ -10,7 +10,7 @@ import {
 } from '../../domain/cap.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_CAPS } from '../../domain/limits.ts'
-import { heldParts, NO_SPENDING, purseOf, WITHOUT_PLAN } from '../../domain/spending.ts'
+import { heldParts, NO_SPENDING, purseOf, WITHOUT_PLAN } from '../../domain/purse.ts'
 import type { HeldPart } from '../../domain/split.ts'
 import { capsOfUser, deleteCap, storeCap, unlimitCap } from '../../store/credits/caps.ts'
 import { heldOfUser } from '../../store/credits/reservations.ts'

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { MAX_REMEMBERED_COUNTERS } from '../../domain/limits.ts'
-import { type Purse, sourcesUntil } from '../../domain/spending.ts'
+import type { Purse } from '../../domain/purse.ts'
+import { sourcesUntil } from '../../domain/sources.ts'
 import { applyUsage } from '../../domain/usage.ts'
 import { validUntil } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { MAX_REFILLED_CREDITS, MAX_REMEMBERED_CREDITS } from '../../domain/limits.ts'
-import type { HeldCredit, UnheldCredit } from '../../domain/spending.ts'
+import type { HeldCredit, UnheldCredit } from '../../domain/purse.ts'
 import type { KnownCredits, Question } from '../../store/usage/holding-questions.ts'
 
 type Of = Pick<Question, 'appId' | 'userId' | 'featureId'>

@@ -6,7 +6,7 @@ import {
   type Spending,
   spendable,
   WITHOUT_PLAN,
-} from '../../domain/spending.ts'
+} from '../../domain/purse.ts'
 import { type UserEntitlement, userEntitlement } from '../../domain/user-entitlement.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
 import type { Holding } from '../../store/usage/read-holdings.ts'

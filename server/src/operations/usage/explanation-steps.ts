@@ -5,6 +5,7 @@ import { quote } from '../../domain/errors.ts'
 import type { Override } from '../../domain/override.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
+import type { Purse } from '../../domain/purse.ts'
 import {
   joined,
   named,
@@ -15,7 +16,7 @@ import {
   time,
   units,
 } from '../../domain/sentence.ts'
-import { type Purse, sourcesOf } from '../../domain/spending.ts'
+import { sourcesOf } from '../../domain/sources.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 
 export const EXPLANATION_STEPS = [

@@ -1,5 +1,6 @@
 import { TollgateError } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
+import type { Purse } from '../../domain/purse.ts'
 import {
   type Reservation,
   reservationState,
@@ -15,7 +16,6 @@ import {
   includesSources,
   unheldReservation,
 } from '../../domain/reservation-calls.ts'
-import type { Purse } from '../../domain/spending.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { FoundReservation } from '../../store/credits/reservations.ts'

@@ -1,5 +1,5 @@
+import { currentPeriod, type Purse } from '../../domain/purse.ts'
 import { type Split, toStored } from '../../domain/revert.ts'
-import { currentPeriod, type Purse } from '../../domain/spending.ts'
 import { applySpending } from '../../domain/spending-calls.ts'
 import { type Part, unitsOf } from '../../domain/split.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'

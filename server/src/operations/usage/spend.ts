@@ -1,5 +1,5 @@
+import { currentPeriod, type Purse, type Spending } from '../../domain/purse.ts'
 import type { Burn } from '../../domain/reservation-calls.ts'
-import { currentPeriod, type Purse, type Spending } from '../../domain/spending.ts'
 import { type Part, partsOn } from '../../domain/split.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'

@@ -1,6 +1,7 @@
 import type { Allowance } from '../../domain/allowance.ts'
 import { type EventType, FORMAT_VERSION } from '../../domain/event.ts'
-import { type Purse, usedInPeriod } from '../../domain/spending.ts'
+import type { Purse } from '../../domain/purse.ts'
+import { usedInPeriod } from '../../domain/spending.ts'
 import { isoOrNull } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { crossedThresholds } from '../../domain/usage-thresholds.ts'

@@ -1,6 +1,6 @@
 import { type Credit, type CreditState, creditState, type NewCredit } from '../../domain/credit.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { UnheldCredit } from '../../domain/spending.ts'
+import type { UnheldCredit } from '../../domain/purse.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 

@@ -1,5 +1,5 @@
 import { longestMs, RESET_PERIODS, type ResetPeriod } from '../../domain/period.ts'
-import type { UnheldCredit } from '../../domain/spending.ts'
+import type { UnheldCredit } from '../../domain/purse.ts'
 import { textArray } from '../connection/arrays.ts'
 import type { PlaceLayout } from '../connection/places.ts'
 

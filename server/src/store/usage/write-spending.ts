@@ -1,7 +1,7 @@
 import type { CountedCap } from '../../domain/cap.ts'
 import { RESERVATION_KEPT_DAYS } from '../../domain/limits.ts'
+import type { Spending } from '../../domain/purse.ts'
 import { poolOf, type Reservation } from '../../domain/reservation.ts'
-import type { Spending } from '../../domain/spending.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
