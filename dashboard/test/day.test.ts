@@ -1,10 +1,12 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from '../../server/test/harness/axe.ts'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard } from './harness/dashboard.ts'
+import { cutOff, openDashboard } from './harness/dashboard.ts'
 import { atWork, openShop, type Worker } from './harness/day.ts'
 import { JOBS } from './harness/day-jobs.ts'
 import { LATE_JOBS } from './harness/day-jobs-late.ts'
+import { MONEY_JOBS } from './harness/day-jobs-money.ts'
 
 const dashboard = shared(openDashboard)
 
@@ -15,6 +17,20 @@ const DAYS = [
   { name: 'dark', colorScheme: 'dark', viewport: DESK, phone: false },
   { name: 'phone', colorScheme: 'light', viewport: PHONE, phone: true },
 ] as const
+
+/** At 200 %, a page has half the pixels: nothing is cut off or scrolls sideways. */
+async function zoomed(page: Page): Promise<void> {
+  await page.setViewportSize({ width: DESK.width / 2, height: DESK.height / 2 })
+  const wide = await page.evaluate('document.documentElement.scrollWidth')
+  const cut = await cutOff(page)
+  await page.setViewportSize(DESK)
+  expect(wide, 'at 200 %').toBeLessThanOrEqual(DESK.width / 2)
+  // A comparison stays a table, which scrolls by itself.
+  expect(
+    cut.filter((table) => !table.startsWith('Published and draft')),
+    'at 200 %',
+  ).toEqual([])
+}
 
 /** All three with `npm run day`. */
 const SHOWN = process.env.TOLLGATE_DAY === 'all' ? DAYS : DAYS.slice(0, 1)
@@ -34,7 +50,7 @@ describe.each(SHOWN)("gap: a product manager's day, $name", ({ name, colorScheme
     if (process.env.TOLLGATE_DAY === 'all') console.log(name, taken)
   })
 
-  it.each([...JOBS, ...LATE_JOBS])('$job', async ({ job, clicks, do: work }) => {
+  it.each([...JOBS, ...MONEY_JOBS, ...LATE_JOBS])('$job', async ({ job, clicks, do: work }) => {
     if (job !== 'sign in') await worker.go(`/apps/${worker.app}`)
     const before = await worker.clicks()
     await work(worker)
@@ -44,6 +60,7 @@ describe.each(SHOWN)("gap: a product manager's day, $name", ({ name, colorScheme
     expect(count, 'somebody clicked').toBeGreaterThan(0)
     expect(await violations(worker.page)).toEqual([])
     expect(problems).toEqual([])
+    if (!phone) await zoomed(worker.page)
     await worker.page.keyboard.press('Escape')
   })
 })

@@ -66,7 +66,7 @@ describe('spec §5: API keys in the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: 'Production' }).filter({ hasText: 'Active' })
     await row.getByRole('button', { name: /^Actions for/ }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
-    await page.getByText(/^It was last used on|^It has never been used/).waitFor()
+    await page.getByText(/^It was last used on|^The key has never been used/).waitFor()
     await page.getByText('1 other key keeps working.').waitFor()
     await page.getByRole('button', { name: 'Revoke the key' }).click()
     await page.getByText('Revoked', { exact: true }).waitFor()
@@ -158,7 +158,7 @@ describe('gap: the keys of user tokens in the dashboard', () => {
     const { page, open } = visit
     await dashboard.server.admin.data('mutation { createUser(input: {id: "ada"}) { id } }')
     await open('/apps/default/keys')
-    await page.getByText('None yet. The first token creates one.').waitFor()
+    await page.getByText('No keys yet. The first token creates one.').waitFor()
     const former = await newToken()
     await open('/apps/default/keys')
     const table = page.getByRole('table', { name: 'User token keys' })

@@ -133,7 +133,7 @@ describe('spec §3: publishing in the dashboard', () => {
     )
     await open('/apps/default/packages/over/publish')
     await page.getByText('20 subscribers: limits change, but nobody gains or loses access').waitFor()
-    await page.getByRole('radio', { name: 'New customers only' }).check()
+    await page.getByRole('radio', { name: 'New subscribers only' }).check()
     await page.getByText('20 subscribers keep the current version').waitFor()
     expect(visit.problems).toEqual([])
   })
@@ -224,10 +224,10 @@ describe('spec §3: publishing in the dashboard', () => {
 
     await open('/apps/default/packages/kept/publish')
     await page.getByRole('button', { name: 'Publish, though 1 lose access' }).waitFor()
-    await page.getByRole('radio', { name: 'New customers only' }).check()
+    await page.getByRole('radio', { name: 'New subscribers only' }).check()
     await page.getByText('Current subscribers are not affected.').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
-    await page.getByText('Kept is published. New customers get it.').waitFor()
+    await page.getByText('Kept is published. New subscribers get it.').waitFor()
     expect(await version()).toBe(1)
 
     await page.getByRole('tab', { name: 'Versions' }).click()

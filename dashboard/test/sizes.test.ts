@@ -26,7 +26,13 @@ const LISTS: [path: string, table: string][] = [
   ['users?state=ACTIVE', 'Users'],
   ['subscriptions', 'Subscriptions'],
   ['packages/plan?tab=subscribers', 'Subscriptions'],
+  ['users?order=name', 'Users'],
+  ['users?order=-email', 'Users'],
+  ['users?order=since', 'Users'],
+  ['subscriptions?order=since', 'Subscriptions'],
+  ['subscriptions?order=-amount', 'Subscriptions'],
   ['users/one?tab=ledger', 'Ledger'],
+  ['features/calls?tab=denials', 'Denials'],
   ['import?id=file', 'Rows of the file'],
   ['billing?tab=notices', 'Webhook events'],
   ['audit', 'Audit log'],
@@ -57,6 +63,7 @@ const REVENUE: [list: string, table: string][] = [
 
 /** Of these there can be no more. */
 const MOST = {
+  denials: 500,
   features: 5_000,
   packages: 5_000,
   keys: 1_000,
@@ -117,6 +124,11 @@ async function fill(app: string, rows: number): Promise<void> {
     Math.min(rows, MOST.members) - 1,
     `insert into member (email, password_hash, role)
      select i || '@' || $1, '', 'VIEWER' from generate_series(1, $2::int) i`,
+  )
+  await some(
+    Math.min(rows, MOST.denials),
+    `insert into denial (app_id, feature_id, user_uid, kind, reason, times, first_at, denied_at)
+     select app_id, 'calls', uid, 'CHECK', 'Limit reached', 1, now(), now() from users where app_id = $1 limit $2::int`,
   )
   await sql(`insert into notice (app_id, provider, event_id, type, payload, state)
     select $1, 'sandbox', 'evt-' || i, 'invoice.paid', '{}', 'DONE' from generate_series(1, $2::int) i`)

@@ -54,7 +54,7 @@ describe('gap: a change that takes long', () => {
     await held.asked
     await goHome(page)
     held.release()
-    await page.getByText(/ is published. It is live for everyone.$/).waitFor()
+    await page.getByText(/ is published. It is live for all subscribers.$/).waitFor()
     await visit.idle()
     expect(new URL(page.url()).pathname).toBe('/apps/default')
     expect(visit.problems).toEqual([])

@@ -70,8 +70,8 @@ describe('gap: usage series: the pages', () => {
   it('exports the ledger of a user', async () => {
     await visit.open(`${USER}?tab=ledger`)
     const [head, ...lines] = await exported('link')
-    expect(head).toBe('id,recordedAt,feature,action,change,totalAfter,periodStart,credit')
-    expect(lines.map((line) => line.replaceAll('"', '').split(',').slice(2, 6))).toEqual([
+    expect(head).toBe('id,user,recordedAt,feature,action,change,totalAfter,periodStart,credit')
+    expect(lines.map((line) => line.replaceAll('"', '').split(',').slice(3, 7))).toEqual([
       ["'=calls", 'ADD', '2', '7'],
       ["'=calls", 'ADD', '5', '5'],
     ])

@@ -66,7 +66,7 @@ describe('gap: webhooks: the pages', () => {
     await received(1)
     expect(verified(secret)).toMatchObject([{ type: 'webhook.test', appId: 'default' }])
     const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row', { name: /webhook.test/ })
-    await row.getByText(/Answered 500\. Next attempt/).waitFor()
+    await row.getByText(/Responded with 500\. Next attempt/).waitFor()
     await page.getByText('Deliveries are failing').waitFor()
     await row.getByRole('button', { name: /^View/ }).click()
     const dialog = page.getByRole('dialog', { name: 'Delivery' })

@@ -34,8 +34,8 @@ export async function answerInTime<Result>(
 const isChange = (document: unknown): boolean => String(document).trimStart().startsWith('mutation')
 
 const noAnswer = (document: unknown, ms: number): string =>
-  `Tollgate has not answered for ${ms / 1_000} seconds. ${
+  `Tollgate did not respond within ${ms / 1_000} seconds. ${
     isChange(document)
-      ? 'The change may have been made: look before you try again.'
-      : 'Check the connection, and try again.'
+      ? 'The change may have been saved. Check before you try again.'
+      : 'Check your connection and try again.'
   }`

@@ -24,10 +24,10 @@ export const isUnanswered = (error: unknown): boolean =>
 /** Turns any error into a message for people. */
 export function messageOf(error: unknown): string {
   if (isMissingCode(error)) {
-    return 'The code of this page could not be loaded. Check the connection, and reload the page.'
+    return 'This page could not be loaded. Check your connection and reload.'
   }
   if (!(error instanceof ApiError)) {
-    return 'Something went wrong on this page. Reload it, and if that does not help, tell your administrator.'
+    return 'Something went wrong. Reload the page. If it happens again, contact your administrator.'
   }
   return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
 }

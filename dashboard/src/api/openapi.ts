@@ -64,10 +64,7 @@ function read(): Promise<OpenApi> {
   return answerInTime(PATH, 15_000, async (signal) => {
     const response = await fetch(PATH, { signal }).catch(() => null)
     if (!response?.ok)
-      throw new ApiError(
-        'UNREACHABLE',
-        'Tollgate is not responding. Check that it is running, and try again.',
-      )
+      throw new ApiError('UNREACHABLE', 'Tollgate is not responding. Check that it is running and try again.')
     return (await response.json()) as OpenApi
   })
 }

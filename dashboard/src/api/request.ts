@@ -25,7 +25,7 @@ async function ask<Result, Variables>(
       signal,
     })
   } catch {
-    throw new ApiError('UNREACHABLE', 'Tollgate is not responding. Check that it is running, and try again.')
+    throw new ApiError('UNREACHABLE', 'Tollgate is not responding. Check that it is running and try again.')
   }
   const answer = (await response.json().catch(() => null)) as Answer<Result> | null
   const [error] = answer?.errors ?? []

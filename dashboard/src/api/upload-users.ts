@@ -48,7 +48,7 @@ export async function uploadUsers({
       body: file,
     })
   } catch {
-    throw new ApiError('UNREACHABLE', 'The file did not arrive. Check the connection, and try again.')
+    throw new ApiError('UNREACHABLE', 'The upload failed. Check your connection and try again.')
   }
   const answer = (await response.json().catch(() => null)) as Refusal | null
   const [error] = answer?.errors ?? []

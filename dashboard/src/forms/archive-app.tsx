@@ -56,10 +56,10 @@ function Confirmation({ app, onClose }: { app: App; onClose: () => void }) {
         {({ appUse }) =>
           appUse && (
             <List size="sm" spacing="xs">
-              <List.Item>It disappears from the app menu, and stays on this page under “Archived”.</List.Item>
+              <List.Item>It is hidden from the app menu and listed on this page under “Archived”.</List.Item>
               <List.Item>
-                It takes no new users, subscriptions, trials or payment links, and its catalogue cannot be
-                changed. Your application gets an error if it tries.
+                It accepts no new users, subscriptions, trials or payment links, and no changes to its
+                catalogue. Such calls return an error.
               </List.Item>
               <List.Item>
                 {appUse.users === 0

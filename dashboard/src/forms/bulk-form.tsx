@@ -110,7 +110,7 @@ export function BulkForm({ appId, kind, subjects, onCancel }: BulkFormProps) {
               </Stack>
             </Radio.Group>
             <Text size="sm" c="dimmed">
-              Plans that a billing provider charges for are skipped: change those one by one, with a quote.
+              Plans charged by a billing provider are skipped. Change those individually, with a quote.
             </Text>
           </>
         )}

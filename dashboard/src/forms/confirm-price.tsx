@@ -44,8 +44,8 @@ export function ConfirmPrice({
         </Text>
       )}
       <List size="sm" spacing="xs">
-        <List.Item>New payment links ask for it, unless their template names another price.</List.Item>
-        <List.Item>Subscribers keep the price they have.</List.Item>
+        <List.Item>New payment links charge it, unless their template names another price.</List.Item>
+        <List.Item>Current subscribers keep their price.</List.Item>
         <List.Item>It cannot be edited. To change it, add another price and archive this one.</List.Item>
       </List>
       <Group justify="flex-end" gap="xs">

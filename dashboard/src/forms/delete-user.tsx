@@ -96,7 +96,7 @@ function Effects({ liveSubscriptions, paidSubscriptions, openLinks, pastSubscrip
         Name, email, metadata and ids are erased everywhere, with{' '}
         {many(pastSubscriptions, 'past subscription')}, in the audit log and in imports too.
       </List.Item>
-      <List.Item>{many(counters, 'sum')} of usage stay, as nobody's.</List.Item>
+      <List.Item>{many(counters, 'sum')} are kept without the user.</List.Item>
     </List>
   )
 }

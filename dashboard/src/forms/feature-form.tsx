@@ -138,7 +138,7 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
         {form.values.type === 'CONSUMABLE' && (
           <TextInput
             label="Usage thresholds in percent"
-            description="An event reports when usage reaches these shares of the budget. Leave empty for none"
+            description="Sends an event when usage reaches these shares of the limit. Leave empty for none"
             placeholder="80, 100"
             {...form.getInputProps('thresholds')}
           />

@@ -50,6 +50,6 @@ const effectsOf = ({ packages }: { packages: number }) => [
   'It cannot be added to a package or granted by a new override.',
   packages === 0
     ? 'No package includes it.'
-    : `${units(packages, 'package keeps', 'packages keep')} it, and everyone who has it can go on using it.`,
+    : `${units(packages, 'package keeps', 'packages keep')} it, and current subscribers are not affected.`,
   'You can restore it at any time.',
 ]

@@ -49,7 +49,7 @@ export function ImportPriceForm({ appId, sells, provider, livemode, onDone }: Im
   const { saved } = useUnsaved(form)
   const take = useChange(IMPORT, {
     done: saved(onDone),
-    said: 'Price imported. New payment links ask for it.',
+    said: 'Price imported. New payment links charge it.',
   })
   const id = form.values.id.trim()
   const chosen = prices.find((price) => price.id === id)

@@ -40,9 +40,7 @@ export function KeepSubscription({ opened, onClose, appId, subscription, cancelA
           {billing ? ` ${providerName(billing.provider)} continues to charge for it.` : ''}
         </Text>
         {!p.isAddon && (
-          <Text size="sm">
-            Add-ons that were to end with it are kept too, except those paid for separately.
-          </Text>
+          <Text size="sm">Add-ons that would end with it are kept too, except those billed separately.</Text>
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

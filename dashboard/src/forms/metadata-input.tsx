@@ -24,7 +24,7 @@ export function MetadataInput(props: Record<string, unknown>) {
   return (
     <Textarea
       label="Metadata"
-      description="Any JSON object; Tollgate stores it and returns it unchanged"
+      description="Any JSON object. Stored and returned unchanged"
       autosize
       minRows={3}
       maxRows={14}

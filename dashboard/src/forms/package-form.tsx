@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Box,
   Button,
   Group,
   NumberInput,
@@ -27,6 +28,7 @@ import { CapFields, capProblems, NEW_CAP } from './cap-fields.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { hasOverageCap, inputOf, MAX_CAPS, NEW_GRANT, valuesOf } from './grant-values.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import classes from './package-form.module.css'
 import { useUnsaved } from './unsaved.ts'
 
 const FeatureForm = lazy(async () => ({ default: (await import('./feature-form.tsx')).FeatureForm }))
@@ -109,110 +111,113 @@ export function PackageForm(props: PackageFormProps) {
             <FormAlert error={edit.error} fields={fieldsOf(form)} />
           )}
           <TextInput label="Name" maw={420} readOnly={readOnly} {...form.getInputProps('name')} />
-          {form.values.grants.map((grant, row) => (
-            <Paper
-              key={grant.id}
-              p="sm"
-              radius="md"
-              role="group"
-              aria-label={featureOf(grant.id)?.name ?? grant.id}
-            >
-              <Group align="flex-end" gap="md">
-                <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
-                  <AnchorLink
-                    to="/apps/$app/features/$id"
-                    params={{ app: appId, id: grant.id }}
-                    fw={600}
-                    size="sm"
-                    c="var(--mantine-color-text)"
-                    className="break"
-                  >
-                    {featureOf(grant.id)?.name ?? grant.id}
-                  </AnchorLink>
-                  <Text size="xs" c="dimmed" ff="monospace" className="break">
-                    {grant.id}
-                  </Text>
-                </div>
-                {featureOf(grant.id)?.type === 'BINARY' ? (
-                  <Text size="sm" c="dimmed" style={{ alignSelf: 'center' }}>
-                    Included, without a limit
-                  </Text>
-                ) : (
-                  <>
-                    <NumberInput
-                      label="Limit"
-                      placeholder="unlimited"
-                      w={130}
-                      min={0}
-                      max={Number.MAX_SAFE_INTEGER}
-                      allowDecimal={false}
-                      allowNegative={false}
-                      thousandSeparator=","
-                      readOnly={readOnly}
-                      {...form.getInputProps(`grants.${row}.limit`)}
-                    />
-                    <Select
-                      label="Resets"
-                      w={140}
-                      data={RESET_PERIODS}
-                      allowDeselect={false}
-                      readOnly={readOnly}
-                      {...form.getInputProps(`grants.${row}.resetPeriod`)}
-                    />
-                    <Switch
-                      label="Overage"
-                      pb="xs"
-                      disabled={readOnly}
-                      {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
-                    />
-                    {hasOverageCap(grant) && (
-                      <NumberInput
-                        label="Overage up to"
-                        placeholder="any amount"
-                        w={130}
-                        min={0}
-                        max={Number.MAX_SAFE_INTEGER}
-                        allowDecimal={false}
-                        allowNegative={false}
-                        thousandSeparator=","
-                        readOnly={readOnly}
-                        {...form.getInputProps(`grants.${row}.overageCap`)}
-                      />
-                    )}
-                    <Button
-                      variant="subtle"
-                      size="compact-sm"
-                      mb="xs"
-                      disabled={readOnly || grant.caps.length >= MAX_CAPS}
-                      aria-label={`Add cap to ${featureOf(grant.id)?.name ?? grant.id}`}
-                      onClick={() => form.insertListItem(`grants.${row}.caps`, NEW_CAP)}
-                    >
-                      Add cap
-                    </Button>
-                  </>
-                )}
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  mb="xxs"
-                  disabled={readOnly}
-                  aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
-                  onClick={() => form.removeListItem('grants', row)}
+          {form.values.grants.length > 0 && (
+            <Paper radius="md">
+              {form.values.grants.map((grant, row) => (
+                <Box
+                  key={grant.id}
+                  className={classes.grant}
+                  role="group"
+                  aria-label={featureOf(grant.id)?.name ?? grant.id}
                 >
-                  <IconTrash size={17} />
-                </ActionIcon>
-              </Group>
-              {grant.caps.map((_, cap) => (
-                <CapFields
-                  key={cap}
-                  number={cap + 1}
-                  fieldProps={(field) => form.getInputProps(`grants.${row}.caps.${cap}.${field}`)}
-                  readOnly={readOnly}
-                  onRemove={() => form.removeListItem(`grants.${row}.caps`, cap)}
-                />
+                  <Group align="flex-end" gap="md">
+                    <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
+                      <AnchorLink
+                        to="/apps/$app/features/$id"
+                        params={{ app: appId, id: grant.id }}
+                        fw={600}
+                        size="sm"
+                        c="var(--mantine-color-text)"
+                        className="break"
+                      >
+                        {featureOf(grant.id)?.name ?? grant.id}
+                      </AnchorLink>
+                      <Text size="xs" c="dimmed" ff="monospace" className="break">
+                        {grant.id}
+                      </Text>
+                    </div>
+                    {featureOf(grant.id)?.type === 'BINARY' ? (
+                      <Text size="sm" c="dimmed" style={{ alignSelf: 'center' }}>
+                        Included, without a limit
+                      </Text>
+                    ) : (
+                      <>
+                        <NumberInput
+                          label={limitLabel(featureOf(grant.id))}
+                          placeholder="unlimited"
+                          w={130}
+                          min={0}
+                          max={Number.MAX_SAFE_INTEGER}
+                          allowDecimal={false}
+                          allowNegative={false}
+                          thousandSeparator=","
+                          readOnly={readOnly}
+                          {...form.getInputProps(`grants.${row}.limit`)}
+                        />
+                        <Select
+                          label="Resets"
+                          w={140}
+                          data={RESET_PERIODS}
+                          allowDeselect={false}
+                          readOnly={readOnly}
+                          {...form.getInputProps(`grants.${row}.resetPeriod`)}
+                        />
+                        <Switch
+                          label="Overage"
+                          pb="xs"
+                          disabled={readOnly}
+                          {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
+                        />
+                        {hasOverageCap(grant) && (
+                          <NumberInput
+                            label="Overage up to"
+                            placeholder="any amount"
+                            w={130}
+                            min={0}
+                            max={Number.MAX_SAFE_INTEGER}
+                            allowDecimal={false}
+                            allowNegative={false}
+                            thousandSeparator=","
+                            readOnly={readOnly}
+                            {...form.getInputProps(`grants.${row}.overageCap`)}
+                          />
+                        )}
+                        <Button
+                          variant="subtle"
+                          size="compact-sm"
+                          mb="xs"
+                          disabled={readOnly || grant.caps.length >= MAX_CAPS}
+                          aria-label={`Add cap to ${featureOf(grant.id)?.name ?? grant.id}`}
+                          onClick={() => form.insertListItem(`grants.${row}.caps`, NEW_CAP)}
+                        >
+                          Add cap
+                        </Button>
+                      </>
+                    )}
+                    <ActionIcon
+                      variant="subtle"
+                      color="gray"
+                      mb="xxs"
+                      disabled={readOnly}
+                      aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
+                      onClick={() => form.removeListItem('grants', row)}
+                    >
+                      <IconTrash size={17} />
+                    </ActionIcon>
+                  </Group>
+                  {grant.caps.map((_, cap) => (
+                    <CapFields
+                      key={cap}
+                      number={cap + 1}
+                      fieldProps={(field) => form.getInputProps(`grants.${row}.caps.${cap}.${field}`)}
+                      readOnly={readOnly}
+                      onRemove={() => form.removeListItem(`grants.${row}.caps`, cap)}
+                    />
+                  ))}
+                </Box>
               ))}
             </Paper>
-          ))}
+          )}
           <Group align="flex-end" gap="xs">
             <Select
               key={form.values.grants.length}
@@ -267,3 +272,7 @@ export function PackageForm(props: PackageFormProps) {
     </>
   )
 }
+
+/** "Limit (calls)" */
+const limitLabel = (feature: CatalogueFeature | undefined) =>
+  feature?.unitLabelPlural ? `Limit (${feature.unitLabelPlural})` : 'Limit'

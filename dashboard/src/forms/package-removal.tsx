@@ -68,7 +68,7 @@ export function DuplicateItem({ appId, id }: { appId: string; id: string }) {
 const effectsOf = ({ live, templates }: { live: number; templates: number }) => [
   'No new user can get it by subscribing, changing plans, a trial or a payment link.',
   live === 0
-    ? 'Nobody has it now.'
+    ? 'It has no subscribers.'
     : `${units(live, 'live subscription goes', 'live subscriptions go')} on exactly as before.`,
   ...(templates > 0
     ? [`${units(templates, 'template', 'templates')} can no longer be sold while it is archived.`]

@@ -36,7 +36,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
   const record = useChange(RECORD, {
     done({ recordUsage }) {
       if (!recordUsage?.recorded) {
-        setRefusal(recordUsage?.reason ?? 'It was not recorded.')
+        setRefusal(recordUsage?.reason ?? 'The usage was not recorded.')
         return
       }
       notifications.show({ message: `Usage of ${feature.name} recorded.`, autoClose: 4_000 })
@@ -68,7 +68,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
         <NumberInput
           label={feature.unitLabelPlural ? `Amount, in ${feature.unitLabelPlural}` : 'Amount'}
           description={
-            form.values.action === 'ADD' ? 'A negative amount reverts usage' : 'May exceed the budget'
+            form.values.action === 'ADD' ? 'A negative amount reverts usage' : 'Allow exceeding the limit'
           }
           allowDecimal={false}
           data-autofocus

@@ -27,7 +27,7 @@ export function ResendFailedForm({ appId, endpointId, onDone }: ResendFailedForm
   const resend = useChange(RESEND, {
     done: saved(onDone),
     said: ({ resendFailedEvents: is }) =>
-      `${units(is?.resent ?? 0, 'event is', 'events are')} on the way again.${is?.more ? ' There are more: resend once more.' : ''}`,
+      `${units(is?.resent ?? 0, 'event', 'events')} queued for resending.${is?.more ? ' More failed events remain; resend again.' : ''}`,
   })
   const save = form.onSubmit(({ from, to }) =>
     resend.mutate({ appId, endpointId, from: isoOf(from), to: isoOf(to) }, ontoFields(form)),
@@ -36,7 +36,7 @@ export function ResendFailedForm({ appId, endpointId, onDone }: ResendFailedForm
     <form noValidate onSubmit={save}>
       <Stack>
         <FormAlert error={resend.error} fields={fieldsOf(form)} />
-        <Text size="sm">All events whose delivery failed for good are sent again, oldest first.</Text>
+        <Text size="sm">All permanently failed events are sent again, oldest first.</Text>
         <TextInput
           type="datetime-local"
           label="From"

@@ -30,7 +30,7 @@ export function RevokeKey({ appId, apiKey, others, onDone }: RevokeKeyProps) {
         </List.Item>
         <List.Item>
           {apiKey.lastUsedAt === null ? (
-            'It has never been used.'
+            'The key has never been used.'
           ) : (
             <>
               It was last used on <When at={apiKey.lastUsedAt} time />.

@@ -77,7 +77,7 @@ export function TrialForm({ appId, userId, userName, onDone }: TrialFormProps) {
         <FormAlert error={start.error ?? asked.error} />
         <Select
           label="Plan or add-on"
-          description="A plan replaces the current one, unless that is paid for"
+          description="A plan replaces the current one, unless that one is billed"
           placeholder="Choose a plan or add-on"
           data={choices(published)}
           searchable

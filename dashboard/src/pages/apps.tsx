@@ -44,7 +44,7 @@ export function AppsPage() {
   return (
     <Page
       title="Apps"
-      about="Each has its own catalogue, users, keys and billing. Keep one for testing next to the live one."
+      about="Each app has its own catalogue, users, keys and billing. Keep a separate one for testing."
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
@@ -67,9 +67,7 @@ export function AppsPage() {
                   onChange={(archived) => void navigate({ search: archived ? { show: 'archived' } : {} })}
                 />
               )}
-              {shown.length === 0 && (
-                <Empty title="No archived apps">Apps that you archive are kept here.</Empty>
-              )}
+              {shown.length === 0 && <Empty title="No archived apps">Archived apps appear here.</Empty>}
               <SimpleGrid cols={{ base: 1, md: 2 }}>
                 {shown.map((app) => (
                   <AppCard

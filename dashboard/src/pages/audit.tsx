@@ -72,10 +72,10 @@ export function AuditPage() {
             {auditLog?.rows.length === 0 ? (
               <Text c="dimmed">
                 {auditLog.next
-                  ? 'No matches so far. Continue with Next.'
+                  ? 'No matches on this page. Select Next to continue.'
                   : filtered || after !== undefined
-                    ? 'Nothing matches these filters.'
-                    : 'Nothing has been changed yet.'}
+                    ? 'No entries match these filters.'
+                    : 'No changes yet.'}
               </Text>
             ) : (
               <DataTable

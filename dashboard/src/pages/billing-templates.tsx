@@ -165,7 +165,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     ),
                   },
                   {
-                    label: 'State',
+                    label: 'Status',
                     sort: 'state',
                     cell: ({ problem, provider, archivedAt }) =>
                       archivedAt !== null ? (

@@ -66,7 +66,7 @@ export function BulkChangeRows({ appId, one }: RowsProps) {
       <Loaded of={asked}>
         {({ bulkChangeRows: page }) =>
           page?.rows.length === 0 ? (
-            <Text c="dimmed">None.</Text>
+            <Text c="dimmed">No rows.</Text>
           ) : (
             <>
               <DataTable

@@ -61,7 +61,10 @@ export function BulkChangePage() {
   const appId = useAppId()
   const { id } = useSearch({ from: '/inside/apps/$app/bulk' })
   return (
-    <Page title="Bulk changes" about="Changes of many users at once, checked before they are applied.">
+    <Page
+      title="Bulk changes"
+      about="Change many users at once. Every change is checked before you apply it."
+    >
       {id === undefined ? <Changes appId={appId} /> : <OneChange key={id} appId={appId} id={id} />}
     </Page>
   )
@@ -105,7 +108,7 @@ function Changes({ appId }: { appId: string }) {
                 ),
               },
               {
-                label: 'State',
+                label: 'Status',
                 cell: ({ state }) => <Tag tone={STATES[state].tone}>{STATES[state].label}</Tag>,
               },
               { label: 'To change', right: true, cell: ({ changing }) => number(changing) },

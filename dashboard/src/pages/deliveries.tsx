@@ -72,7 +72,7 @@ export function Deliveries({
               <ListTools>
                 <SegmentedControl
                   w="fit-content"
-                  aria-label="State"
+                  aria-label="Status"
                   value={state ?? 'all'}
                   onChange={(value) =>
                     void navigate({ search: value === 'all' ? {} : { state: value as State }, replace: true })
@@ -112,7 +112,7 @@ export function Deliveries({
                       </>
                     ),
                   },
-                  { label: 'State', cell: (delivery) => <StateOf delivery={delivery} /> },
+                  { label: 'Status', cell: (delivery) => <StateOf delivery={delivery} /> },
                   {
                     label: 'Attempts',
                     right: true,
@@ -150,7 +150,7 @@ export function Deliveries({
             ) : (
               <Text c="dimmed">
                 {state
-                  ? 'None in this state.'
+                  ? 'No deliveries with this status.'
                   : 'No deliveries yet. Send a test event, or wait for the first event.'}
               </Text>
             )}
@@ -189,7 +189,7 @@ function StateOf({ delivery: { state, nextAttemptAt, attempts } }: { delivery: D
 }
 
 const outcomeOf = ({ status, error }: Attempt) =>
-  status === null ? `No response: ${error ?? 'unknown'}.` : `Answered ${status}.`
+  status === null ? `No response: ${error ?? 'unknown'}.` : `Responded with ${status}.`
 
 /** The request, and every answer to it. */
 function OneDelivery({ delivery }: { delivery: Delivery }) {
@@ -202,7 +202,7 @@ function OneDelivery({ delivery }: { delivery: Delivery }) {
       </Text>
       {body === null ? (
         <Text size="sm" c="dimmed">
-          The event is no longer kept.
+          The event is past its retention period.
         </Text>
       ) : (
         <CodeBlock label="Body of the request" text={JSON.stringify(JSON.parse(body), null, 2)} />

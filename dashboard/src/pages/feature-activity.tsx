@@ -119,7 +119,7 @@ function Charts({ appId, feature, activity, range }: ChartsProps) {
     return (
       <Paper p="md" radius="md">
         <Text c="dimmed" size="sm">
-          Nothing in this time. Checks and records appear here a few seconds after your application makes
+          No activity in this range. Checks and records appear here a few seconds after your application makes
           them.
         </Text>
       </Paper>

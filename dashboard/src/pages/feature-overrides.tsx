@@ -30,8 +30,8 @@ export function FeatureOverrides({ appId, feature }: { appId: string; feature: C
       {({ featureOverrides: page }) =>
         page?.rows.length === 0 && !page.next && after === undefined ? (
           <Empty title="No overrides">
-            An override changes what one user gets of this feature, whatever their packages say. You can set
-            one on the user’s page.
+            An override changes this feature for one user, regardless of their packages. Set one on the user’s
+            page.
           </Empty>
         ) : (
           <Stack>

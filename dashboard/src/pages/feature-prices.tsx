@@ -125,7 +125,7 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
                       ),
                     },
                     {
-                      label: 'State',
+                      label: 'Status',
                       cell: ({ archivedAt }) =>
                         archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
                     },

@@ -127,8 +127,8 @@ export function FeaturesPage() {
                 action={newOne}
                 code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
               >
-                A feature is binary (access or none: single sign-on) or consumable (a budget that is used up:
-                API calls). Your code asks “may this user use it?” by the feature's id.
+                A feature is binary (access or no access, like single sign-on) or consumable (counted against
+                a limit, like API calls). Your code asks “may this user use it?” by the feature's id.
               </Empty>
             ) : shown.length === 0 ? (
               <Text c="dimmed">{noneText(filters)}</Text>

@@ -171,7 +171,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'package',
       title: 'Create a package',
-      about: 'A plan: which features it has, and how much of each.',
+      about: 'A plan, with its features and limits.',
       action: (
         <ButtonLink to="/apps/$app/packages" params={params} search={{ make: '1' }}>
           Create a package
@@ -185,7 +185,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'published',
       title: 'Publish it',
-      about: 'Users can subscribe only to a published package. You publish here, not through the API.',
+      about: 'Users can subscribe only to a published package. Publishing is done here, not through the API.',
       action: (
         <ButtonLink to="/apps/$app/packages/$id/publish" params={{ ...params, id: packageId }}>
           Review and publish {packageId}
@@ -197,7 +197,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'user',
       title: 'Create a user',
-      about: 'With the id your application uses for them.',
+      about: 'With their id in your application.',
       action: (
         <ButtonLink to="/apps/$app/users" params={params} search={{ make: '1' }}>
           Create a user
@@ -211,7 +211,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'subscription',
       title: 'Subscribe them',
-      about: 'The package applies immediately.',
+      about: 'It applies immediately.',
       action: (
         <ButtonLink to="/apps/$app/users/$id" params={{ ...params, id: userId }}>
           Open {userId}

@@ -203,7 +203,7 @@ function Events({ rows }: { rows: Latest['latestEvents'] }) {
       <Paper p="md" radius="md" flex={1}>
         {rows.length === 0 ? (
           <Text c="dimmed" size="sm">
-            Nothing has happened yet.
+            No events yet.
           </Text>
         ) : (
           <Stack gap="xs">

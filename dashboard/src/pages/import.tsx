@@ -82,7 +82,7 @@ function Past({ appId }: { appId: string }) {
       <Loaded of={asked} skeleton={<SkeletonTable columns={4} rows={3} lines={1} />}>
         {({ userImports }) =>
           userImports.length === 0 ? (
-            <Text c="dimmed">None yet.</Text>
+            <Text c="dimmed">No imports yet.</Text>
           ) : (
             <DataTable
               label="Imports"
@@ -97,7 +97,7 @@ function Past({ appId }: { appId: string }) {
                     </Link>
                   ),
                 },
-                { label: 'State', cell: ({ state }: Import) => <ImportStateTag state={state} /> },
+                { label: 'Status', cell: ({ state }: Import) => <ImportStateTag state={state} /> },
                 { label: 'Rows', right: true, cell: ({ rows }: Import) => number(rows) },
                 {
                   label: 'New users',

@@ -96,7 +96,7 @@ export function KeysPage() {
             <Stack gap="sm">
               <ListTools>
                 <SearchInput
-                  label="Search by name or beginning"
+                  label="Search by name or prefix"
                   value={filters.search ?? ''}
                   onSearch={(text) => set({ search: text === '' ? undefined : text })}
                 />
@@ -154,7 +154,7 @@ export function KeysPage() {
                     ),
                   },
                   { label: 'Scope', sort: 'scope', cell: ({ scope }) => <Tag>{scopeLabel(scope)}</Tag> },
-                  { label: 'State', sort: 'state', cell: stateOf },
+                  { label: 'Status', sort: 'state', cell: stateOf },
                   {
                     label: 'Last used',
                     sort: 'used',

@@ -78,7 +78,7 @@ export function Notices({ appId }: { appId: string }) {
           <FormAlert error={replay.error ?? replayFailed.error ?? reconcile.error} />
           <Group justify="space-between">
             <SegmentedControl
-              aria-label="State"
+              aria-label="Status"
               value={chosen ?? 'all'}
               onChange={(value) =>
                 void navigate({ search: { tab: 'notices', ...(value !== 'all' && { state: value }) } })
@@ -137,7 +137,7 @@ export function Notices({ appId }: { appId: string }) {
                 },
                 { label: 'User', wide: true, cell: ({ user }) => user && <Name {...user} /> },
                 {
-                  label: 'State',
+                  label: 'Status',
                   cell: ({ state, lastError }) => (
                     <>
                       <Tag tone={STATES[state]}>{state.toLowerCase()}</Tag>

@@ -204,7 +204,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       ),
                     },
                     {
-                      label: 'State',
+                      label: 'Status',
                       sort: 'state',
                       cell: ({ archivedAt }) =>
                         archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,

@@ -65,7 +65,7 @@ export function PackagesPage() {
   return (
     <Page
       title="Packages"
-      about="Base plans and add-ons: which features, how much of each, at what price."
+      about="Plans and add-ons, with their features, limits and prices."
       actions={newOne}
     >
       <Stack gap="sm">
@@ -81,7 +81,7 @@ export function PackagesPage() {
             w={150}
             clearable
             data={[
-              { value: 'base', label: 'Base plans' },
+              { value: 'base', label: 'Plans' },
               { value: 'addon', label: 'Add-ons' },
             ]}
             value={filters.type ?? null}
@@ -133,7 +133,7 @@ export function PackagesPage() {
             ) : shown.length === 0 ? (
               <Text c="dimmed">
                 {filters.search === undefined
-                  ? 'There is no package like this.'
+                  ? 'No packages match.'
                   : `No package like this has “${filters.search}” in its id or name.`}
               </Text>
             ) : (

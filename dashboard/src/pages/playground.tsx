@@ -64,7 +64,7 @@ export function PlaygroundPage() {
     if (asked) void explanation.refetch()
   })
   return (
-    <Page title="Playground" about="Can this user use this feature? See the answer and how it was reached.">
+    <Page title="Playground" about="Check whether a user can use a feature, and see why.">
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 4 }}>
           <form noValidate onSubmit={ask}>
@@ -174,7 +174,7 @@ function Answer({ appId, explanation, features, feature }: AnswerProps) {
               ),
             },
             {
-              label: 'State',
+              label: 'Status',
               cell: ({ live }) => (live ? <Tag tone="good">Live</Tag> : <Tag>Ended</Tag>),
             },
             { label: 'Since', wide: true, cell: ({ startedAt }) => <When at={startedAt} /> },

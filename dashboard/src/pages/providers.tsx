@@ -132,8 +132,8 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
         </Text>
         {provider === 'sandbox' && live && !enabled && (
           <Note tone="warn" role="status">
-            Off, because this app takes real payments: anyone with a sandbox link would get the product
-            without paying. What was bought in the sandbox lasts until the end of its paid period.
+            Off because this app takes real payments: a sandbox link would give access without a payment.
+            Sandbox purchases last until the end of their paid period.
           </Note>
         )}
         <FormAlert error={test.error ?? turn.error ?? remove.error} />
@@ -212,7 +212,7 @@ function RemovalEffects({ appId, provider }: { appId: string; provider: string }
           {providerUse !== null && providerUse.openLinks > 0 && (
             <List.Item>
               {units(providerUse.openLinks, 'open payment link', 'open payment links')} can still be paid, but
-              what is bought is not delivered until then.
+              purchases take effect only then.
             </List.Item>
           )}
         </List>

@@ -54,7 +54,7 @@ export function PublishFigures({ preview }: { preview: Preview }) {
       {!isTouched(preview) && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
       {lose > 0 && (
         <Note tone="bad">
-          Users who lose access have used more than the new limit allows, or no longer have the feature.
+          Users lose access if they have used more than the new limit, or if the feature is removed.
         </Note>
       )}
       {moreOverage > 0 && (

@@ -4,9 +4,9 @@ import { number, units } from '../ui/number.ts'
 export type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 
 export const REACH_LABELS: Record<Reach, string> = {
-  ALL: 'Everyone',
-  NEW_ONLY: 'New customers only',
-  AT_PERIOD_END: 'Everyone, when their period ends',
+  ALL: 'All subscribers',
+  NEW_ONLY: 'New subscribers only',
+  AT_PERIOD_END: 'All subscribers, at period end',
 }
 
 interface Impact {

@@ -31,16 +31,16 @@ const REACHES: { value: Reach; about: string; said: string }[] = [
   {
     value: 'ALL',
     about: 'All current subscribers get the new version as soon as it is published.',
-    said: 'It is live for everyone.',
+    said: 'It is live for all subscribers.',
   },
   {
     value: 'NEW_ONLY',
     about: 'Current subscribers keep the version they bought. You can move them later.',
-    said: 'New customers get it.',
+    said: 'New subscribers get it.',
   },
   {
     value: 'AT_PERIOD_END',
-    about: 'Current subscribers keep their version until their period ends. New customers get the new one.',
+    about: 'Current subscribers keep their version until their period ends. New subscribers get the new one.',
     said: 'Current subscribers get it when their period ends.',
   },
 ]
@@ -194,8 +194,8 @@ export function PublishPage() {
                 <Stack>
                   <Text size="sm">
                     {firstTime
-                      ? `${name} has no features. Users who are subscribed to it get nothing from it.`
-                      : `This removes every feature from ${name}. Its ${subscribers(counted?.subscribers ?? 0)} will get nothing from it.`}
+                      ? `${name} has no features. Its subscribers get no features.`
+                      : `This removes every feature from ${name}. Its ${subscribers(counted?.subscribers ?? 0)} lose all of them.`}
                   </Text>
                   <Group justify="flex-end" gap="xs">
                     <Button variant="default" onClick={() => setConfirming(false)} data-autofocus>

@@ -42,12 +42,12 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
   const several = new Set([...mrr, ...payments].map(({ provider }) => provider)).size > 1
   const at = (provider: string) =>
     several || provider === 'sandbox'
-      ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : providerName(provider)}`
+      ? ` · ${provider === 'sandbox' ? 'Sandbox' : providerName(provider)}`
       : ''
   return (
     <SimpleGrid cols={MONEY}>
       <Figure label="Monthly recurring revenue" to={{ appId, range, list: 'mrr' }}>
-        {mrr.length === 0 && <Amount text="–" note="no subscription is charged by a provider" />}
+        {mrr.length === 0 && <Amount text="–" note="No billed subscriptions" />}
         {mrr.map(({ provider, currency, decimals, amount, pastDue }) => (
           <Amount
             key={`${provider} ${currency}`}
@@ -57,7 +57,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
         ))}
       </Figure>
       <Figure label="Payments, less refunds" to={{ appId, range, list: 'paid' }}>
-        {payments.length === 0 && <Amount text="–" note="none in this time" />}
+        {payments.length === 0 && <Amount text="–" note="None in this range" />}
         {payments.map(({ provider, currency, decimals, paid, paidAmount, refundedAmount }) => (
           <Amount
             key={`${provider} ${currency}`}
@@ -67,7 +67,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
         ))}
       </Figure>
       <Figure label="Refunds and disputes" to={{ appId, range, list: 'refunded' }}>
-        {payments.every(({ refunded }) => refunded === 0) && <Amount text="–" note="none in this time" />}
+        {payments.every(({ refunded }) => refunded === 0) && <Amount text="–" note="None in this range" />}
         {payments
           .filter(({ refunded }) => refunded > 0)
           .map(({ provider, currency, decimals, refunded, refundedAmount }) => (
@@ -79,7 +79,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
           ))}
       </Figure>
       <Figure label="Failed payments" to={{ appId, range, list: 'failed' }}>
-        {payments.every(({ failed }) => failed === 0) && <Amount text="–" note="none in this time" />}
+        {payments.every(({ failed }) => failed === 0) && <Amount text="–" note="None in this range" />}
         {payments
           .filter(({ failed }) => failed > 0)
           .map(({ provider, currency, decimals, failed, failedAmount }) => (

@@ -42,7 +42,7 @@ export function RevenuePage() {
   return (
     <Page
       title="Revenue"
-      about="Recurring revenue at list prices, payments and subscriptions. Currencies are never added up."
+      about="Recurring revenue at list prices, payments and subscriptions. Currencies are shown separately."
       actions={
         <SegmentedControl
           aria-label="Range"

@@ -23,7 +23,7 @@ export function SetupPage() {
         about="Open the whole link that Tollgate printed when it started."
       >
         <Text>
-          Does this installation have an owner?{' '}
+          Already set up?{' '}
           <AnchorLink to="/sign-in" underline="always">
             Sign in
           </AnchorLink>

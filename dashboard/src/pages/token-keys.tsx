@@ -55,7 +55,7 @@ export function TokenKeys({ appId }: { appId: string }) {
       <Loaded of={keys} skeleton={<SkeletonLines lines={1} />}>
         {({ tokenKeys }) =>
           tokenKeys.length === 0 ? (
-            <Text c="dimmed">None yet. The first token creates one.</Text>
+            <Text c="dimmed">No keys yet. The first token creates one.</Text>
           ) : (
             <DataTable
               label="User token keys"
@@ -70,7 +70,7 @@ export function TokenKeys({ appId }: { appId: string }) {
                     </Text>
                   ),
                 },
-                { label: 'State', cell: stateOf },
+                { label: 'Status', cell: stateOf },
                 { label: 'Algorithm', wide: true, cell: ({ algorithm }) => algorithm },
                 { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} time /> },
                 {

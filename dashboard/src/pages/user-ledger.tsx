@@ -65,8 +65,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
         {({ ledger }) =>
           ledger?.rows.length === 0 ? (
             <Text c="dimmed">
-              {after || ledger.olderEntries > 0 ? 'No entries.' : 'Nothing recorded yet.'}{' '}
-              <Older {...ledger} />
+              {after || ledger.olderEntries > 0 ? 'No entries.' : 'No usage yet.'} <Older {...ledger} />
             </Text>
           ) : (
             <>
@@ -120,6 +119,6 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
 function Older({ olderEntries }: { olderEntries: number }) {
   if (olderEntries === 0) return null
   return olderEntries === 1
-    ? 'One older entry has been archived or deleted. What it counted is still included.'
-    : `${number(olderEntries)} older entries have been archived or deleted. What they counted is still included.`
+    ? 'One older entry has been archived or deleted. Its usage is still counted.'
+    : `${number(olderEntries)} older entries have been archived or deleted. Their usage is still counted.`
 }

@@ -215,7 +215,7 @@ function PastChart({ usage, name }: { usage: Usage; name: string }) {
       series: [
         { label: 'Used', kind: 'bars' as const, values: periods.map(({ consumption }) => consumption.used) },
         {
-          label: 'Budget',
+          label: 'Limit',
           kind: 'limit' as const,
           values: periods.map(({ consumption }) => consumption.budget),
         },

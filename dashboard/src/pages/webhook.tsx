@@ -188,8 +188,8 @@ export function WebhookPage() {
         onConfirm={() => remove.mutate({ appId, id })}
         onClose={() => setAsking(null)}
       >
-        Nothing more is sent to {url}. Its deliveries are deleted, also those that are pending. This cannot be
-        undone; to pause it, disable it instead.
+        Nothing more is sent to {url}. Its deliveries are deleted, including pending ones. This cannot be
+        undone. To pause the endpoint, disable it instead.
       </Confirm>
       {secret && <EndpointSecret secret={secret} onClose={() => setSecret(null)} />}
     </Page>

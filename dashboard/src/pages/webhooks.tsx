@@ -94,7 +94,7 @@ export function WebhooksPage() {
                     wide: true,
                     cell: ({ types }) => (types.length === 0 ? 'All' : units(types.length, 'type', 'types')),
                   },
-                  { label: 'State', cell: (endpoint) => <EndpointTag endpoint={endpoint} /> },
+                  { label: 'Status', cell: (endpoint) => <EndpointTag endpoint={endpoint} /> },
                   { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
                 ]}
               />

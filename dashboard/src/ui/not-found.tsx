@@ -10,7 +10,7 @@ export function NotFound({ data }: { data?: unknown }) {
       about={
         typeof data === 'string'
           ? `${data} It may have been deleted or renamed.`
-          : 'There is nothing at this address. Check it for typing errors.'
+          : 'There is nothing at this address.'
       }
     >
       <Group>

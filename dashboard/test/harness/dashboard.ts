@@ -210,7 +210,9 @@ export const styleOf = (element: Locator, property: string): Promise<string | un
 export const cutOff = (page: Page) =>
   page.evaluate(`[...document.querySelectorAll('[role=region]')]
     .filter((region) => region.scrollWidth > region.clientWidth)
-    .map((region) => region.ariaLabel + ': ' + region.scrollWidth + ' in ' + region.clientWidth)`)
+    .map((region) => region.ariaLabel + ': ' + region.scrollWidth + ' in ' + region.clientWidth)`) as Promise<
+    string[]
+  >
 
 /** Whether what is typed goes there. */
 export const hasFocus = (element: Locator): Promise<boolean> =>

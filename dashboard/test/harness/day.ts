@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { jobsDone } from '../../../server/test/billing/jobs-done.ts'
 import type { Client, Data } from '../../../server/test/harness/client.ts'
 import { rowsOf } from '../../../server/test/harness/database.ts'
 import type { TestServer } from '../../../server/test/harness/server.ts'
@@ -14,6 +15,7 @@ const COUNT = `addEventListener('pointerdown', (event) => {
 export interface Worker extends Pick<Visit, 'open' | 'go' | 'idle'> {
   page: Page
   app: string
+  databaseUrl: string
   phone: boolean
   /** light, dark or phone: the name of a picture */
   look: string
@@ -29,11 +31,7 @@ export interface Worker extends Pick<Visit, 'open' | 'go' | 'idle'> {
   clicks(): Promise<number>
 }
 
-export async function atWork(
-  visit: Visit,
-  app: { id: string; admin: Client; api: Client },
-  look: string,
-): Promise<Worker> {
+export async function atWork(visit: Visit, app: Shop, look: string): Promise<Worker> {
   const { page, open, go, idle } = visit
   const phone = look === 'phone'
   await page.context().addInitScript(COUNT)
@@ -44,6 +42,7 @@ export async function atWork(
     go,
     idle,
     app: app.id,
+    databaseUrl: app.databaseUrl,
     admin: app.admin,
     api: app.api,
     phone,
@@ -69,11 +68,15 @@ export async function atWork(
   }
 }
 
+interface Shop {
+  id: string
+  admin: Client
+  api: Client
+  databaseUrl: string
+}
+
 /** An app that has been sold for a while: two plans with prices, an add-on, and some customers. */
-export async function openShop(
-  server: TestServer,
-  id: string,
-): Promise<{ id: string; admin: Client; api: Client }> {
+export async function openShop(server: TestServer, id: string): Promise<Shop> {
   const { dashboard: api } = server
   const { createApiKey }: Data = await api.data(
     `mutation ($id: String!) { createApp(id: $id, name: "Acme") { id } createApiKey(appId: $id, name: "Backend") { secret } }`,
@@ -89,6 +92,7 @@ export async function openShop(
     ada: createUser(input: {id: "u-1001", name: "Ada Lovelace", email: "ada@example.com"}) { id }
     bob: createUser(input: {id: "u-1002", name: "Bob Noyce", email: "bob@example.com"}) { id }
     eve: createUser(input: {id: "u-1003", name: "Eve Hopper", email: "eve@example.com"}) { id }
+    gina: createUser(input: {id: "u-1005", name: "Gina Torvalds", email: "gina@example.com"}) { id }
   }`)
   await api.data(
     `mutation ($app: String!) {
@@ -96,6 +100,7 @@ export async function openShop(
       pro: publishPackage(appId: $app, id: "pro") { id }
       old: publishPackage(appId: $app, id: "old") { id }
       basicPrice: createPrice(appId: $app, packageId: "basic", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+      card: createBillingTemplate(appId: $app, input: {id: "basic-by-card", name: "Basic by card", packageIds: ["basic"]}) { id }
     }`,
     { app: id },
   )
@@ -105,7 +110,28 @@ export async function openShop(
     used: recordUsage(input: {userId: "u-1001", featureId: "calls", delta: 10}) { recorded }
   }`)
   await payLate(server, id)
-  return { id, admin, api }
+  await payByCard(admin)
+  await api.data(
+    'mutation ($app: String!) { archiveBillingTemplate(appId: $app, id: "basic-by-card", archived: true) { id } }',
+    { app: id },
+  )
+  await jobsDone(server.databaseUrl)
+  return { id, admin, api, databaseUrl: server.databaseUrl }
+}
+
+/** Gina pays for a month by a link. */
+async function payByCard(admin: Client): Promise<void> {
+  const { generateSubscriptionLink } = await admin.data(`mutation {
+    generateSubscriptionLink(userId: "u-1005", templateId: "basic-by-card", successUrl: "https://shop.example/paid",
+      cancelUrl: "https://shop.example/back") { url } }`)
+  const card = { number: '4242 4242 4242 4242', expiry: '12/99', cvc: '123', email: 'gina@example.com' }
+  const paid = await fetch(generateSubscriptionLink.url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ action: 'pay', name: 'Gina Torvalds', ...card }),
+    redirect: 'manual',
+  })
+  if (paid.status !== 303) throw new Error(`not paid: ${paid.status}`)
 }
 
 /** Ida has paid for a month, and her card was declined for the next. */

@@ -27,7 +27,7 @@ export function checkCommand(perform: Perform): Command {
     )
     .argument('<user>', 'ID of the user')
     .argument('<feature>', 'ID of the feature')
-    .option('--delta <number>', 'amount that must fit into the budget (default: 1)', wholeNumber)
+    .option('--delta <number>', 'amount that must fit within the limit (default: 1)', wholeNumber)
   return withSettings(command, ADMIN_SETTINGS).action(perform(check))
 }
 

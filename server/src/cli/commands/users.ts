@@ -223,7 +223,7 @@ async function applyChanges(
       if (done !== moved.done) moved = { at: monotonic(), done }
       else if (monotonic() - moved.at > STUCK_MS)
         throw new StartError(
-          `The import ${id} makes no progress. Its state is shown in the dashboard, under Users, Import.`,
+          `The import ${id} makes no progress. Its status is shown in the dashboard, under CSV import.`,
         )
       bar.show({ done, total, text: `${count(done)} of ${count(total)} users` })
       await delay(POLL_MS, undefined, { signal: context.stopping })
