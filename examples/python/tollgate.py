@@ -35,6 +35,35 @@ class _Omitted:
 OMITTED = _Omitted()
 """Default of optional arguments. None is sent, as null."""
 
+AutoRecharge = TypedDict(
+    "AutoRecharge",
+    {
+        "below": "float",
+        "declines": "int",
+        "featureId": "str",
+        "maxSpendPerPeriod": "Optional[float]",
+        "priceId": "str",
+        "reason": "Optional[str]",
+        "spent": "float",
+        "state": "AutoRechargeState",
+        "upTo": "float",
+        "userId": "str",
+        "waitsUntil": "Optional[str]",
+    },
+)
+AutoRechargeInput = TypedDict(
+    "AutoRechargeInput",
+    {
+        "below": "int",
+        "featureId": "str",
+        "maxSpendPerPeriod": "Optional[int]",
+        "priceId": "str",
+        "upTo": "int",
+        "userId": "str",
+    },
+    total=False,
+)
+AutoRechargeState = Literal["CHARGING", "OFF", "ON", "WAITING"]
 CanUseFeatureData = TypedDict(
     "CanUseFeatureData",
     {
@@ -1253,6 +1282,57 @@ class Tollgate:
             request_key or str(uuid.uuid4()),
         )
 
+    def auto_recharges(
+        self,
+        *,
+        user_id: str,
+        feature_id: Union[str, _Omitted] = OMITTED,
+    ) -> Dict[str, Any]:
+        """A user's automatic recharges, by feature."""
+        return self._send(
+            "GET",
+            "/v1/auto-recharges",
+            {"featureId": feature_id, "userId": user_id},
+            None,
+            None,
+        )
+
+    def set_auto_recharge(
+        self,
+        *,
+        below: int,
+        feature_id: str,
+        price_id: str,
+        up_to: int,
+        user_id: str,
+        max_spend_per_period: Union[Optional[int], _Omitted] = OMITTED,
+        request_key: Optional[str] = None,
+    ) -> AutoRecharge:
+        """Buys credits with the saved card of the user whenever fewer than `below` are left. If fewer are left now, it charges at once. A rule that is off is turned on."""
+        return self._send(
+            "PUT",
+            "/v1/auto-recharges",
+            {},
+            {"below": below, "featureId": feature_id, "maxSpendPerPeriod": max_spend_per_period, "priceId": price_id, "upTo": up_to, "userId": user_id},
+            request_key or str(uuid.uuid4()),
+        )
+
+    def remove_auto_recharge(
+        self,
+        *,
+        feature_id: str,
+        user_id: str,
+        request_key: Optional[str] = None,
+    ) -> Optional[AutoRecharge]:
+        """Removes an automatic recharge. A charge under way is completed. Null if there was none."""
+        return self._send(
+            "DELETE",
+            "/v1/auto-recharges",
+            {"featureId": feature_id, "userId": user_id},
+            None,
+            request_key or str(uuid.uuid4()),
+        )
+
     def reservations(
         self,
         *,
@@ -1618,6 +1698,7 @@ class Tollgate:
         success_url: str,
         user_id: str,
         quantity: Union[int, _Omitted] = OMITTED,
+        save_card: Union[bool, _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> CreditLink:
         """Generates a payment link for credits. Once the user has paid, the credits are added; do not call addCredit."""
@@ -1625,7 +1706,7 @@ class Tollgate:
             "POST",
             "/v1/credit-links",
             {},
-            {"cancelUrl": cancel_url, "priceId": price_id, "quantity": quantity, "successUrl": success_url, "userId": user_id},
+            {"cancelUrl": cancel_url, "priceId": price_id, "quantity": quantity, "saveCard": save_card, "successUrl": success_url, "userId": user_id},
             request_key or str(uuid.uuid4()),
         )
 

@@ -9,6 +9,8 @@ export const REQUIRED_FIELDS: Record<string, string> = {
   CreatePackageInput: '$id: String! $name: String!',
   CreateUserInput: '$id: String!',
   CreditInput: '$userId: String! $featureId: String! $amount: SafeInt!',
+  AutoRechargeInput:
+    '$userId: String! $featureId: String! $below: SafeInt! $upTo: SafeInt! $priceId: String!',
   CapInput: '$userId: String! $featureId: String! $limit: SafeInt! $period: ResetPeriod!',
   ReservationInput: '$userId: String! $featureId: String! $amount: SafeInt!',
   OverrideInput: '$userId: String! $featureId: String! $mode: OverrideMode!',

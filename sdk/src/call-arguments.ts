@@ -223,7 +223,18 @@ export interface GenerateCreditLinkArguments extends ByUser {
   successUrl: string
   /** Where the payer is sent after cancelling. */
   cancelUrl: string
+  /** Whether the provider saves the card for later charges, as automatic recharges need. @default false */
+  saveCard?: boolean | undefined
 }
+
+/** Filter for automatic recharges. */
+export interface AutoRechargesArguments extends ByUser {
+  /** Only the one of this feature. @default all */
+  featureId?: string | undefined
+}
+
+/** Arguments of `removeAutoRecharge`. */
+export interface RemoveAutoRechargeArguments extends ByUserAndFeature {}
 
 /** Filter for caps. */
 export interface CapsArguments extends ByUser {

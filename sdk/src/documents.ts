@@ -1,4 +1,5 @@
 import {
+  AUTO_RECHARGE,
   CAP,
   CHECK,
   CHECK_WITH_SOURCES,
@@ -85,11 +86,21 @@ export const DOCUMENTS = {
     voidCredit(id: $id, reason: $reason) { ${CREDIT} }
   }`,
   generateCreditLink: `mutation generateCreditLink(
-    $userId: String!, $priceId: String!, $quantity: Int, $successUrl: String!, $cancelUrl: String!
+    $userId: String!, $priceId: String!, $quantity: Int, $successUrl: String!, $cancelUrl: String!, $saveCard: Boolean
   ) {
     generateCreditLink(
-      userId: $userId, priceId: $priceId, quantity: $quantity, successUrl: $successUrl, cancelUrl: $cancelUrl
+      userId: $userId, priceId: $priceId, quantity: $quantity, successUrl: $successUrl, cancelUrl: $cancelUrl,
+      saveCard: $saveCard
     ) { url }
+  }`,
+  autoRecharges: `query autoRecharges($userId: String!, $featureId: String) {
+    autoRecharges(userId: $userId, featureId: $featureId) { ${AUTO_RECHARGE} }
+  }`,
+  setAutoRecharge: `mutation setAutoRecharge($input: AutoRechargeInput!) {
+    setAutoRecharge(input: $input) { ${AUTO_RECHARGE} }
+  }`,
+  removeAutoRecharge: `mutation removeAutoRecharge($userId: String!, $featureId: String!) {
+    removeAutoRecharge(userId: $userId, featureId: $featureId) { ${AUTO_RECHARGE} }
   }`,
   caps: `query caps($userId: String!, $featureId: String) {
     caps(userId: $userId, featureId: $featureId) { ${CAP} }

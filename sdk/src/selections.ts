@@ -9,6 +9,8 @@ export const CREDIT =
   'id userId featureId amount bought provider used reserved kind priority effectiveAt expiresAt state reason'
 export const RESERVATION = 'id userId featureId reserved settled state createdAt expiresAt late reason'
 export const CAP = 'userId featureId entity limit period used reserved resetsAt'
+export const AUTO_RECHARGE =
+  'userId featureId below upTo priceId maxSpendPerPeriod spent state declines waitsUntil reason'
 export const MIGRATION =
   'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'
 export const WEBHOOK_ENDPOINT =

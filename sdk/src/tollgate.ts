@@ -393,6 +393,27 @@ export class Tollgate {
     return this.#calls.call('generateCreditLink', args, options)
   }
 
+  /** Returns the automatic recharges of a user, by feature. */
+  autoRecharges(args: A.AutoRechargesArguments, options?: CallOptions): Promise<T.Result<T.AutoRecharge[]>> {
+    return this.#calls.call('autoRecharges', args, options)
+  }
+
+  /**
+   * Buys credits with the saved card of a user whenever fewer than `below` are left. If fewer are left now, it charges at
+   * once.
+   */
+  setAutoRecharge(input: T.AutoRechargeInput, options?: MutationOptions): Promise<T.Result<T.AutoRecharge>> {
+    return this.#calls.call('setAutoRecharge', { input }, options)
+  }
+
+  /** Removes an automatic recharge; null if there was none. A charge under way is completed. */
+  removeAutoRecharge(
+    args: A.RemoveAutoRechargeArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.AutoRecharge | null>> {
+    return this.#calls.call('removeAutoRecharge', args, options)
+  }
+
   /** Returns the caps of a user, by feature, entity and period. */
   caps(args: A.CapsArguments, options?: CallOptions): Promise<T.Result<T.Cap[]>> {
     return this.#calls.call('caps', args, options)

@@ -127,6 +127,10 @@ const CAP = {
   ...{ userId: 'eva', featureId: 'calls', entity: 'team:7', limit: 90, period: 'DAY' },
   ...{ used: 0, reserved: 0, resetsAt: TIME },
 }
+const AUTO_RECHARGE = {
+  ...{ userId: 'eva', featureId: 'calls', below: 1, upTo: 10, priceId: 'price_calls' },
+  ...{ maxSpendPerPeriod: 5000, spent: 0, state: 'ON', declines: 0, waitsUntil: null, reason: null },
+}
 const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 
 const subscribed = (userId: string, to: unknown) => ({
@@ -375,6 +379,17 @@ const MUTATIONS: Row[] = [
     CREDIT,
   ],
   ['credits', (t) => t.credits({ userId: 'eva', state: 'LIVE' }), [CREDIT]],
+  [
+    'setAutoRecharge',
+    (t) =>
+      t.setAutoRecharge({
+        ...{ userId: 'eva', featureId: 'calls', below: 1, upTo: 10, priceId: 'price_calls' },
+        maxSpendPerPeriod: 5000,
+      }),
+    AUTO_RECHARGE,
+  ],
+  ['autoRecharges', (t) => t.autoRecharges({ userId: 'eva' }), [AUTO_RECHARGE]],
+  ['removeAutoRecharge', (t) => t.removeAutoRecharge({ userId: 'eva', featureId: 'calls' }), AUTO_RECHARGE],
   [
     'reserveUsage',
     (t) => t.reserveUsage({ id: 'rsv', userId: 'eva', featureId: 'calls', amount: 5, ttlSeconds: 60 }),

@@ -135,6 +135,13 @@ describe('gap: idempotency', () => {
     releaseReservation: (t, idempotencyKey) => t.releaseReservation({ id: 'r' }, { idempotencyKey }),
     setCap: (t, idempotencyKey) =>
       t.setCap({ userId: 'ann', featureId: 'calls', limit: 1, period: 'DAY' }, { idempotencyKey }),
+    setAutoRecharge: (t, idempotencyKey) =>
+      t.setAutoRecharge(
+        { userId: 'ann', featureId: 'calls', below: 1, upTo: 2, priceId: 'p' },
+        { idempotencyKey },
+      ),
+    removeAutoRecharge: (t, idempotencyKey) =>
+      t.removeAutoRecharge({ userId: 'ann', featureId: 'calls' }, { idempotencyKey }),
     removeCap: (t, idempotencyKey) =>
       t.removeCap({ userId: 'ann', featureId: 'calls', period: 'DAY' }, { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),

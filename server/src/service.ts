@@ -10,6 +10,7 @@ import { httpServer } from './http/server.ts'
 import { DEFAULT_APP, prepare } from './operations/apps/first-start.ts'
 import { NO_RECOVERY, type RecoveryOptions, secretsFor } from './operations/apps/recovery.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
+import { RECHARGE_CHECK_MS, RechargeWatch } from './operations/billing/start-recharges.ts'
 import type { Service } from './operations/call/service.ts'
 import { startPublishing } from './operations/events/keep-publishing.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
@@ -43,6 +44,7 @@ import { freeAllJobs } from './store/jobs/jobs.ts'
 import type { Keyring } from './store/secrets/keyring.ts'
 import { openKeyring } from './store/secrets/master-key.ts'
 import { sealSecrets, secretNamed } from './store/secrets/secrets.ts'
+import { noticingBurns } from './store/usage/usage-store.ts'
 
 const STOP_STEP_MS = 2_500
 /**
@@ -79,7 +81,7 @@ export async function startService(
   }
   try {
     const database = await openDatabase(config, { monotonic, log, undo, givenUp })
-    const { pool, lookups, remote, longQueries, jobs, listener, replica, usageStore } = database
+    const { pool, lookups, remote, longQueries, jobs, listener, replica } = database
     // Nobody else uses the embedded database, so locked jobs are those of a dead process.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -95,6 +97,10 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('long_queries', longQueries)
+    const recharges = new RechargeWatch()
+    const usageStore = noticingBurns(database.usageStore, ({ appId, userUid }) => {
+      if (apps.known(appId)?.recharges) recharges.noticed(appId, userUid)
+    })
     const usage = new UsagePaths(
       { lookups, remote },
       { store: usageStore, apps, metrics, activity, monotonic },
@@ -166,6 +172,7 @@ export async function startService(
       ongoing.every(KEY_USE_FLUSH_MS, 'saving the last use of API keys', () =>
         activity.flushKeyUse(pool, apps),
       ),
+      ongoing.every(RECHARGE_CHECK_MS, 'starting automatic recharges', () => recharges.check(service)),
     ]
     const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
     const ending = {

@@ -187,3 +187,47 @@ export interface CapInput {
   /** Length of a window. */
   period: ResetPeriod
 }
+
+/** ON: it charges when few units are left. CHARGING: a charge is under way. WAITING: nothing is charged before `waitsUntil`. OFF: the card was declined three times in a row, or for good. */
+export type AutoRechargeState = 'ON' | 'CHARGING' | 'WAITING' | 'OFF'
+
+/** A rule that buys credits of a user and feature when few are left. */
+export interface AutoRecharge {
+  /** ID of the user. */
+  userId: string
+  /** ID of the feature. */
+  featureId: string
+  /** Credits are bought when fewer units than this are left. Reserved units count as left. */
+  below: number
+  /** Balance to reach: one charge buys as many whole packs as are needed. */
+  upTo: number
+  /** ID of a price of credits of the feature. */
+  priceId: string
+  /** Maximum amount per month of the UTC calendar, in minor units; null: no maximum. */
+  maxSpendPerPeriod: number | null
+  /** Amount charged in this month, in minor units, including a charge under way. */
+  spent: number
+  state: AutoRechargeState
+  /** Declines since the last payment. */
+  declines: number
+  /** Time before which nothing is charged (ISO 8601, UTC); null if it does not wait. */
+  waitsUntil: string | null
+  /** Why it waits or is off. */
+  reason: string | null
+}
+
+/** Input of `setAutoRecharge`. */
+export interface AutoRechargeInput {
+  /** ID of the user. */
+  userId: string
+  /** ID of a consumable feature. */
+  featureId: string
+  /** Credits are bought when fewer units than this are left. */
+  below: number
+  /** Balance to reach, at least `below`. */
+  upTo: number
+  /** ID of a price of credits of the feature. */
+  priceId: string
+  /** Maximum amount per month of the UTC calendar, in minor units. @default no maximum */
+  maxSpendPerPeriod?: number | null | undefined
+}

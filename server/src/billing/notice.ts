@@ -2,6 +2,9 @@ import type { Json, JsonObject } from '../domain/metadata.ts'
 import type { NoticeSubject } from './provider.ts'
 import { checkSignature, SIGNATURE_TOLERANCE_SECONDS, type SignatureVerdict } from './signature.ts'
 
+/** Metadata key of charges of saved cards. */
+export const RECHARGE = 'tollgate_recharge'
+
 /** A provider's webhook event with a verified signature. */
 interface ReadNotice {
   eventId: string
@@ -76,9 +79,15 @@ export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'
   if (type === 'customer.updated' || type === 'customer.deleted') {
     return { ...nothing, customerRef: textIn(object, 'id') }
   }
+  // A charge of a saved card takes the place of a checkout. Other payment intents belong to checkouts or invoices.
+  if (type.startsWith('payment_intent.'))
+    return { ...nothing, checkoutRef: isRecharge(object) ? textIn(object, 'id') : null }
   if (isAboutPayment(type)) return { ...nothing, paymentRef: paymentIn(object) }
   return nothing
 }
+
+const isRecharge = (object: JsonObject | null): boolean =>
+  textIn(objectIn(object?.metadata), RECHARGE) !== null
 
 const isAboutPayment = (type: string): boolean =>
   type === 'charge.refunded' ||

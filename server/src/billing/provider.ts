@@ -144,6 +144,24 @@ export interface NoticeSubject {
   paymentRef: string | null
 }
 
+/** A charge of a saved card, without the payer. The id comes back with everything that results from it. */
+export interface ChargeRequest {
+  /** A repeated request with this id charges once. */
+  id: string
+  item: CheckoutItem
+  customerRef: string
+  /** of `savedCard` */
+  card: string
+  /** The answer to an earlier request may have been lost. */
+  isRetry: boolean
+}
+
+export type ChargeOutcome =
+  /** paid, or being paid: `fetchCheckout` returns its state under this id */
+  | { kind: 'made'; ref: string }
+  /** `hard`: the card can never be charged again without its owner */
+  | { kind: 'declined'; hard: boolean; reason: string }
+
 /** The object a payment was for, by the provider's ids. */
 export type PaymentPurpose = { subscriptionRef: string } | { checkoutRef: string }
 
@@ -153,6 +171,10 @@ export interface BillingProvider {
   createCheckout(request: CheckoutRequest): Promise<{ ref: string; url: string }>
   fetchCheckout(ref: string): Promise<ProviderCheckout | null>
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
+  /** The card of a customer that can be charged without them; null: none. */
+  savedCard(customerRef: string): Promise<string | null>
+  /** Idempotent: one charge per id. */
+  charge(request: ChargeRequest): Promise<ChargeOutcome>
   /** The newest invoices of a subscription that cost something and were charged. */
   recentPayments(subscriptionRef: string): Promise<RecentPayments>
   /** Makes the checkout unpayable. No effect if it is paid or has expired. */

@@ -3,6 +3,8 @@ const TEST_CARDS = {
   '4242424242424242': 'pays',
   '4000000000000002': 'declined',
   '4000000000000341': 'fails to renew',
+  '4000000000009979': 'is reported stolen',
+  '4000000000000119': 'loses an answer',
 } as const
 
 export interface CardEntry {
@@ -30,7 +32,9 @@ export function cardProblems(
   return problems
 }
 
-export function cardOutcome(number: string): (typeof TEST_CARDS)[keyof typeof TEST_CARDS] {
+export type CardOutcome = (typeof TEST_CARDS)[keyof typeof TEST_CARDS]
+
+export function cardOutcome(number: string): CardOutcome {
   const digits = digitsOf(number)
   return digits in TEST_CARDS ? TEST_CARDS[digits as keyof typeof TEST_CARDS] : 'declined'
 }

@@ -56,6 +56,8 @@ export const MAX_REFILLED_CREDITS = 20
 export const MAX_CAPS = 100
 /** Of a user on their page in the dashboard. Only those of the plans can be more than `MAX_CAPS`. */
 export const MAX_LISTED_CAPS = 200
+/** Per user, of all features. */
+export const MAX_AUTO_RECHARGES = 100
 /** Of an entitlement. A decision reads a count for each, and for each entity that a call names. */
 export const MAX_PLAN_CAPS = 10
 /** Of a call. Each may have caps, and every reservation stores them. */

@@ -9,6 +9,8 @@ export interface SaleTerms {
   trialNeedsCard: boolean
   /** the payer may enter the provider's promotion codes */
   promotionCodes: boolean
+  /** the provider saves the card of a one-off payment for later charges; absent: it does not */
+  saveCard?: boolean
 }
 
 export const PLAIN_TERMS: SaleTerms = { trialDays: null, trialNeedsCard: true, promotionCodes: false }

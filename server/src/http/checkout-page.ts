@@ -107,6 +107,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
   <section class="payment" aria-labelledby="how">
     <h2 id="how">${card ? 'Pay by card' : 'No card needed'}</h2>
     <p class="sandbox"><strong>Sandbox.</strong> No real payment is made.${card ? ' Use one of the test cards below.' : ''}</p>
+    ${view.terms.saveCard ? '<p class="note">The card is saved for later charges.</p>' : ''}
     ${view.state === 'cancelled' ? '<p class="note" role="status">You cancelled earlier; you were not charged.</p>' : ''}
     ${wrong ? '<p class="alert" role="alert">The payment failed. Check the marked fields.</p>' : ''}
     <form method="post" novalidate>
@@ -136,6 +137,8 @@ const TEST_CARDS = `<table>
         <tr><td>4242 4242 4242 4242</td><td>is charged and renews</td></tr>
         <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
         <tr><td>4000 0000 0000 0341</td><td>is charged, but fails to renew</td></tr>
+        <tr><td>4000 0000 0000 9979</td><td>is charged, and is reported stolen afterwards</td></tr>
+        <tr><td>4000 0000 0000 0119</td><td>is charged, and later charges lose their first answer</td></tr>
       </tbody>
     </table>`
 

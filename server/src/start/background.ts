@@ -13,11 +13,13 @@ import { appsDue } from '../billing/sandbox/books.ts'
 import { turnSandbox } from '../billing/sandbox/payments.ts'
 import { deleteAppRows, resumeAppDeletions } from '../operations/apps/remove-app.ts'
 import { askAboutCheckout, askAboutSubscription } from '../operations/billing/ask-provider.ts'
+import { chargeRecharge } from '../operations/billing/charge-recharge.ts'
 import { closeTrialLinks } from '../operations/billing/close-trial-links.ts'
 import { handleNotice } from '../operations/billing/handle-notice.ts'
 import { providerOf, sandboxIsOn } from '../operations/billing/provider-of.ts'
 import { reconcile } from '../operations/billing/reconcile.ts'
 import { sendSandboxEvent } from '../operations/billing/send-sandbox-event.ts'
+import { startRecharges } from '../operations/billing/start-recharges.ts'
 import { deleteBulkChange, runBulkChange } from '../operations/bulk/run-bulk-change.ts'
 import type { Service } from '../operations/call/service.ts'
 import { publishScheduled } from '../operations/catalogue/publish-scheduled.ts'
@@ -62,6 +64,8 @@ function tasksOf(service: Service): TaskList {
       await resumeAppDeletions(service)
     },
     'send-password-reset': (asked) => sendPasswordReset(service, asked),
+    'charge-recharge': (charge) => chargeRecharge(service, charge),
+    'start-recharges': () => startRecharges(service),
     'publish-scheduled': () => publishScheduled(service),
     reconcile: ({ which }) => reconcile(service, null, which),
   }
@@ -97,6 +101,7 @@ const ROUND_MS = 25_000
 async function scheduleRounds(pool: Pool): Promise<void> {
   await addJobForTurn(pool, 'turn-sandboxes', {}, MINUTE)
   await addJobForTurn(pool, 'publish-scheduled', {}, MINUTE)
+  await addJobForTurn(pool, 'start-recharges', {}, MINUTE)
   await addJobForTurn(pool, 'reconcile', { which: 'due' }, 10 * MINUTE)
   await addJobForTurn(pool, 'reconcile', { which: 'all' }, DAY)
 }

@@ -26,6 +26,7 @@ const MATRIX: Record<string, string[]> = {
   reservations: ANY,
 
   events: READING,
+  autoRecharges: READING,
   caps: READING,
   credits: READING,
   exportUser: READING,
@@ -80,6 +81,8 @@ const MATRIX: Record<string, string[]> = {
   updateWebhookEndpoint: EVERYTHING,
   webhookDeliveries: EVERYTHING,
   webhookEndpoints: EVERYTHING,
+  setAutoRecharge: EVERYTHING,
+  removeAutoRecharge: EVERYTHING,
   setCap: EVERYTHING,
   removeCap: EVERYTHING,
   voidCredit: EVERYTHING,

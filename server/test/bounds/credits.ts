@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import {
+  MAX_AUTO_RECHARGES,
   MAX_CAPS,
   MAX_COSTS,
   MAX_CREDIT_DAYS,
@@ -54,6 +55,30 @@ async function capAmong(world: World, count: number) {
     [input.featureId, count - 2],
   )
   return admin.ask(SET_CAP, { input: { ...input, period: 'HOUR' } })
+}
+
+const SET_RECHARGE = 'mutation ($input: AutoRechargeInput!) { setAutoRecharge(input: $input) { state } }'
+
+/** Sets the last of so many automatic recharges of a user. */
+async function rechargeAmong(world: World, count: number) {
+  const { admin, dashboard, databaseUrl } = world
+  const { userId, featureId } = await withCredits(world, 0, 0)
+  const priceId = `${featureId}-pack`
+  await dashboard.call('createPrice', {
+    input: { id: priceId, amount: 500, currency: 'usd', credits: { featureId, units: 100 } },
+  })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `with others as (
+       insert into feature (app_id, id, name, type, metadata)
+       select u.app_id, $2 || '-' || n, 'F', 'CONSUMABLE', '{}' from users u, generate_series(1, $3::int) n
+       where u.app_id = 'default' and u.id = $1 returning app_id, id
+     )
+     insert into recharge_rule (app_id, user_uid, feature_id, id, below, up_to, price_id)
+     select o.app_id, u.uid, o.id, o.id, 1, 1, $4 from others o join users u on u.app_id = o.app_id and u.id = $1`,
+    [userId, featureId, count - 1, priceId],
+  )
+  return admin.ask(SET_RECHARGE, { input: { userId, featureId, below: 1, upTo: 1, priceId } })
 }
 
 async function reserveAmong(world: World, count: number) {
@@ -205,6 +230,13 @@ export const creditBounds: Bound[] = [
       })
     },
   },
+  valueBound(
+    'MAX_AUTO_RECHARGES',
+    'automatic recharges of one user',
+    { within: MAX_AUTO_RECHARGES, beyond: MAX_AUTO_RECHARGES + 1 },
+    rechargeAmong,
+    /A user can have at most 100 automatic recharges/,
+  ),
   valueBound(
     'MAX_CAPS',
     'caps of one user',

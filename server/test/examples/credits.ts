@@ -7,6 +7,7 @@ export const creditQueries = {
   caps: { args: () => ({ userId: 'ann' }), statements: 4 },
   userCaps: { args: () => ({ userId: 'ann' }) },
   capPreview: { args: () => ({ userId: 'ann', featureId: 'storage', entity: 'team:7', period: 'DAY' }) },
+  autoRecharges: { args: () => ({ userId: 'ann' }), statements: 3 },
 } satisfies Partial<QueryExamples>
 
 const figures = (userId: string) =>
@@ -95,6 +96,49 @@ export const creditMutations = {
         `setCap(input: { userId: "${user}", featureId: "storage", entity: "team:7", limit: 41, period: DAY }) { limit }`,
       effect: ({ user }) => `caps(userId: "${user}") { entity limit }`,
       once: { caps: [{ entity: 'team:7', limit: 41 }] },
+    },
+    statements: 10,
+    keyed: [15, 5],
+  },
+  setAutoRecharge: {
+    after: ['addCredit'],
+    args: ({ user }) => ({
+      input: {
+        ...{ userId: user, featureId: 'storage', below: 5, upTo: 60, priceId: 'price_pack' },
+        maxSpendPerPeriod: 2000,
+      },
+    }),
+    audit: {
+      sentence: 'set an automatic recharge of the user Eve',
+      subjectKind: 'autoRecharges',
+      before: { autoRecharges: [] },
+      after: { autoRecharges: [{ featureId: 'storage', below: 5, upTo: 60, isOn: true }] },
+    },
+    repeated: {
+      answered: ['"below":5', '"state":"ON"'],
+      meanwhile: ({ user }) =>
+        `setAutoRecharge(input: { userId: "${user}", featureId: "storage", below: 6, upTo: 60, priceId: "price_pack" }) { below }`,
+      effect: ({ user }) => `autoRecharges(userId: "${user}") { below state }`,
+      once: { autoRecharges: [{ below: 6, state: 'ON' }] },
+    },
+    statements: 15,
+    keyed: [20, 5],
+  },
+  removeAutoRecharge: {
+    after: ['setAutoRecharge'],
+    args: ({ user }) => ({ userId: user, featureId: 'storage' }),
+    audit: {
+      sentence: 'removed an automatic recharge of the user Eve',
+      subjectKind: 'autoRecharges',
+      before: { autoRecharges: [{ featureId: 'storage', below: 5 }] },
+      after: { autoRecharges: [] },
+    },
+    repeated: {
+      answered: ['"below":5'],
+      meanwhile: ({ user }) =>
+        `setAutoRecharge(input: { userId: "${user}", featureId: "storage", below: 6, upTo: 60, priceId: "price_pack" }) { below }`,
+      effect: ({ user }) => `autoRecharges(userId: "${user}") { below }`,
+      once: { autoRecharges: [{ below: 6 }] },
     },
     statements: 10,
     keyed: [15, 5],

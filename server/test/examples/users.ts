@@ -11,7 +11,7 @@ const THIS_YEAR = {
 export const userQueries = {
   user: { args: () => ({ id: 'ann' }), statements: 2 },
   users: { args: ({ count }) => ({ first: count, search: 'a' }), statements: 2 },
-  exportUser: { args: () => ({ id: 'ann' }), statements: 22 },
+  exportUser: { args: () => ({ id: 'ann' }), statements: 25 },
   userDeletion: { args: () => ({ id: 'ann' }) },
   canUseFeature: {
     args: ({ count }) => ({ userId: count === 1 ? 'bob' : 'ann', featureId: 'calls', delta: 3 }),
@@ -106,8 +106,8 @@ export const userMutations = {
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'New' } },
     },
-    statements: 47,
-    keyed: [53, 1],
+    statements: 49,
+    keyed: [55, 1],
   },
   generateUserToken: {
     after: ['createUser'],

@@ -99,6 +99,9 @@ export async function furnishWorld(
       id: "price_pack", amount: 500, currency: "usd", credits: { featureId: "storage", units: 100, expiresDays: 30 } }) { id }
     createBillingTemplate(appId: "${appId}", input: { id: "plan", name: "${text}", packageIds: "plan" }) { id }
   }`)
+  await admin.call('setAutoRecharge { state }', {
+    input: { userId: 'ann', featureId: 'storage', below: 1, upTo: 9, priceId: 'price_pack' },
+  })
   const migrateSubscriptions = await admin.call('migrateSubscriptions { id }', {
     packageId: 'plan',
     fromVersion: 2,

@@ -57,6 +57,8 @@ const PERSONAL = [
 
 /** Tables that never hold a text about a user. Usage and subscriptions know them by a number. */
 const IMPERSONAL = [
+  'recharge_attempt',
+  'recharge_rule',
   'event_block',
   // The moments of overrides, which go with the user.
   'event_due',

@@ -96,7 +96,7 @@ describe('gap: exportUser', () => {
   it('refuses a part that no part led to', async () => {
     for (const key of [
       'x',
-      Buffer.from('[13,""]').toString('base64url'),
+      Buffer.from('[16,""]').toString('base64url'),
       Buffer.from('["length",""]').toString('base64url'),
       Buffer.from('[4,"x"]').toString('base64url'),
       Buffer.from('[7,"[1]"]').toString('base64url'),

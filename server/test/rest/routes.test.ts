@@ -380,6 +380,35 @@ const ROWS: Row[] = [
     body: { data: [expect.objectContaining({ id: 'crd', used: 0 })], next: null },
   },
   {
+    operation: 'setAutoRecharge',
+    request: [
+      'put',
+      '/v1/auto-recharges',
+      {
+        userId: 'ann',
+        featureId: 'calls',
+        below: 1,
+        upTo: 100,
+        priceId: 'price_pack',
+        maxSpendPerPeriod: 4000,
+      },
+    ],
+    status: 200,
+    body: expect.objectContaining({ below: 1, upTo: 100, state: 'ON', spent: 0 }),
+  },
+  {
+    operation: 'autoRecharges',
+    request: ['get', '/v1/auto-recharges?userId=ann'],
+    status: 200,
+    body: { data: [expect.objectContaining({ featureId: 'calls', maxSpendPerPeriod: 4000 })] },
+  },
+  {
+    operation: 'removeAutoRecharge',
+    request: ['delete', '/v1/auto-recharges?userId=ann&featureId=calls'],
+    status: 200,
+    body: expect.objectContaining({ priceId: 'price_pack' }),
+  },
+  {
     operation: 'setCap',
     request: ['put', '/v1/caps', { userId: 'ann', featureId: 'calls', limit: 500, period: 'YEAR' }],
     status: 200,

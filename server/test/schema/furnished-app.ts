@@ -56,6 +56,8 @@ insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_leas
     '{"recorded":true}');
 insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
   values ('${app}', ${uid}, 'calls', '', 'DAY', 10, now());
+insert into recharge_rule (app_id, user_uid, feature_id, id, below, up_to, price_id, declines)
+  values ('${app}', ${uid}, 'calls', 'rule-${app}', 5, 50, 'price_pack', 1);
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('${app}', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
 insert into price (app_id, provider, id, feature_id, units, amount, currency)
@@ -64,7 +66,10 @@ insert into billing_template (app_id, id, name) values ('${app}', 'template', 'T
 insert into billing_template_item (app_id, template_id, position, package_id) values ('${app}', 'template', 1, 'plan');
 insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url, provider_ref)
   values ('${app}', 'session', 'template', ${uid}, 'stripe', '[]', 'https://a.example', 'https://b.example', 'cs_1'),
-    ('${app}', 'unplaced', 'template', ${uid}, 'stripe', '[]', 'https://a.example', 'https://b.example', null);
+    ('${app}', 'unplaced', 'template', ${uid}, 'stripe', '[]', 'https://a.example', 'https://b.example', null),
+    ('${app}', 'recharging', null, ${uid}, 'stripe', '[]', '', '', null);
+insert into recharge_attempt (app_id, session_id, user_uid, feature_id, amount, started_at)
+  values ('${app}', 'recharging', ${uid}, 'calls', 900, now());
   update checkout_session set created_at = now() - interval '2 days' where app_id = '${app}' and id = 'unplaced';
 insert into provider_account (app_id, provider, secret_key, beside_live) values ('${app}', 'stripe', '\\x04', true);
 insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, paid_until, live)

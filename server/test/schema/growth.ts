@@ -24,6 +24,8 @@ export const growthOf = (cell: number): string[] => [
      split, created_at, expires_at)
    select app_id, 'grown' || uid || '-' || i, uid, 'f1', 1, 1, 60, '{}', case i when 1 then 'HELD' else 'SETTLED' end,
      '[]', now(), now() from users, generate_series(1, 2) i where app_id = 'default' on conflict do nothing`,
+  `insert into recharge_rule (app_id, user_uid, feature_id, id, below, up_to, price_id)
+   select app_id, uid, 'f1', 'grown' || uid, 1, 9, 'pack' from users where app_id = 'default' on conflict do nothing`,
   `insert into usage_cap (app_id, user_uid, feature_id, entity, period, "limit", window_start)
    select app_id, uid, 'f1', 'team:' || i, 'DAY', 9, now() from users, generate_series(1, 2) i
    where app_id = 'default' on conflict do nothing`,

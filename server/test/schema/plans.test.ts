@@ -43,6 +43,7 @@ const GROWING = [
   'ledger_base',
   'package',
   'package_feature',
+  'recharge_rule',
   'session',
   'spender',
   'subscription',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { HEALTHY } from '../../src/domain/recharge.ts'
 import * as keys from '../../src/store/apps/api-keys.ts'
 import * as apps from '../../src/store/apps/apps.ts'
 import { writeEventSettings } from '../../src/store/apps/event-settings.ts'
@@ -32,6 +33,7 @@ import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
 import * as caps from '../../src/store/credits/caps.ts'
 import * as credits from '../../src/store/credits/credits.ts'
+import * as recharges from '../../src/store/credits/recharges.ts'
 import * as reservations from '../../src/store/credits/reservations.ts'
 import * as spenders from '../../src/store/credits/spenders.ts'
 import { eraseEvents, eventsAfter, newestEventsOfUser } from '../../src/store/events/event-log.ts'
@@ -103,6 +105,7 @@ const ANN = {
   overrides: null,
 }
 const COUNTER = { uid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 } as const
+const rechargeOf = (appId: string) => ({ appId, userUid: UID, featureId: 'calls' })
 const FEATURE = {
   id: 'calls',
   name: 'Other',
@@ -353,6 +356,16 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   creditsOfUser: (db, app) =>
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
   heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
+  rechargeRulesOf: (db, app) =>
+    recharges.rechargeRulesOf(db, { appId: app, userUid: UID, featureId: null }, 0),
+  setRechargeHealth: (db, app) => recharges.setRechargeHealth(db, rechargeOf(app), HEALTHY),
+  forgetDeclines: (db, app) => recharges.forgetDeclines(db, rechargeOf(app)),
+  deleteRechargeRule: (db, app) => recharges.deleteRechargeRule(db, rechargeOf(app)),
+  numberCharge: (db, app) => recharges.numberCharge(db, rechargeOf(app)),
+  noteChargeAsked: (db, app) => recharges.noteChargeAsked(db, app, 'recharging'),
+  holdChargeCard: (db, app) => recharges.holdChargeCard(db, app, 'recharging', 'pm_1'),
+  endRechargeAttempt: (db, app) => recharges.endRechargeAttempt(db, app, 'recharging', 'PAID'),
+  failCheckoutSession: (db, app) => checkouts.failCheckoutSession(db, app, 'recharging'),
   capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
   capCountsOfUser: (db, app) => caps.capCountsOfUser(db, app, UID, ['calls'], ['team:7']),
   unlimitCap: (db, app) => caps.unlimitCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
@@ -486,6 +499,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
         ['credit', 'credit'],
         ['reservation', 'reservation'],
         ['caps', 'ann'],
+        ['autoRecharges', 'ann'],
         ['import', 'import'],
         ['price', 'price_1'],
         ['billingTemplate', 'template'],
@@ -600,6 +614,7 @@ const ONLY_INSERT = [
   'addToHistory',
   ...['emit', 'emitUsage', 'insertFanout', 'planEntitlements'],
   ...['enrol', 'enrolSpender', 'insertCredit', 'insertReservation', 'storeCap'],
+  ...['storeRechargeRule', 'insertRechargeAttempt'],
   ...[
     'claimKey',
     'insertApiKey',

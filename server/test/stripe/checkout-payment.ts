@@ -26,7 +26,8 @@ export function pay(
   if (behaviour === 'declines' || behaviour === 'needs action') throw cardDeclined()
   const payment: FirstPayment = behaviour === 'pays' ? 'paid' : 'pending'
   const customer = payingCustomer(world, session, payer)
-  if (customer && method !== null) attach(world, method, customer.id)
+  const isSaved = session.mode === 'subscription' || world.promises.get(session.id)?.savesMethod === true
+  if (customer && method !== null && isSaved) attach(world, method, customer.id)
   session.customer = customer?.id ?? null
   session.customer_details = {
     address: null,

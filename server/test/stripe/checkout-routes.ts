@@ -52,11 +52,6 @@ export const checkoutRoutes: Route[] = [
       return world.session(id)
     },
   },
-  {
-    method: 'GET',
-    path: '/v1/payment_intents/:id',
-    answer: ({ world, id }) => found(world.paymentIntents, 'payment_intent', id),
-  },
   // Where Stripe's own page, and its CLI, see and pay a session.
   { method: 'GET', path: '/v1/payment_pages/:id', answer: ({ world, id }) => world.session(id) },
   {

@@ -185,10 +185,11 @@ function keepPromise(world: World, session: string, mode: (typeof MODES)[number]
       : ['payment_intent_data', 'subscription_data']
   if (form.has(other)) throw invalid(`You can not pass \`${other}\` in \`${mode}\` mode.`, other)
   const data = form.form(own)
-  data?.without('description', 'proration_behavior', 'billing_mode', 'shipping', 'setup_future_usage')
+  data?.without('description', 'proration_behavior', 'billing_mode', 'shipping')
   const ending = data?.form('trial_settings')?.form('end_behavior')
   world.promises.set(session, {
     metadata: data?.metadata() ?? {},
+    savesMethod: data?.word('setup_future_usage', ['off_session', 'on_session']) !== undefined,
     trialDays: data?.integer('trial_period_days') ?? 0,
     missingMethod:
       ending?.word('missing_payment_method', ['pause', 'cancel', 'create_invoice']) ?? 'create_invoice',

@@ -7,6 +7,7 @@ import { expand } from './expand.ts'
 import { Form } from './form.ts'
 import { invoiceRoutes } from './invoice-routes.ts'
 import { payPage } from './pay-page.ts'
+import { paymentIntentRoutes } from './payment-intent-routes.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { broken, keyReused, Refusal, unknownRoute, wrongKey } from './refusals.ts'
 import { reversalRoutes } from './reversals.ts'
@@ -21,6 +22,7 @@ const ROUTES: Route[] = [
   ...customerRoutes,
   ...eventRoutes,
   ...invoiceRoutes,
+  ...paymentIntentRoutes,
   ...paymentMethodRoutes,
   ...reversalRoutes,
   ...scheduleRoutes,

@@ -130,6 +130,12 @@ export class StripeStandIn {
     return createPaymentMethod(this.world, { behaviour }).id
   }
 
+  /** From now on, the saved cards of a customer behave like this when they are charged. */
+  cardsBehave(customer: string, behaviour: Behaviour): void {
+    for (const { id, customer: owner } of this.world.paymentMethods.values())
+      if (owner === customer) this.world.behaviours.set(id, behaviour)
+  }
+
   /** The payer presses Pay. Throws as Checkout shows an error when the method is declined. */
   pay(session: string, payer: Payer = {}): Stripe.Checkout.Session {
     return pay(this.world, this.world.session(session), payer)

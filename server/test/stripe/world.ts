@@ -34,6 +34,8 @@ export type PendingItem = Pick<
 }
 
 interface Promised {
+  /** whether the payment method of a one-off payment is saved */
+  savesMethod: boolean
   metadata: Stripe.Metadata
   trialDays: number
   missingMethod: Stripe.Subscription.TrialSettings.EndBehavior.MissingPaymentMethod
@@ -41,7 +43,7 @@ interface Promised {
 }
 
 /** How a payment method behaves when it is charged. */
-export type Behaviour = 'pays' | 'declines' | 'needs action' | 'pays later' | 'declines later'
+export type Behaviour = 'pays' | 'declines' | 'stolen' | 'needs action' | 'pays later' | 'declines later'
 
 /** Everything that this Stripe knows. Things name each other by id; `expand` puts the whole in their place. */
 export class World {

@@ -1,3 +1,4 @@
+import type { CardOutcome } from '../../domain/card.ts'
 import type { Interval } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { APP_NOW } from '../../store/apps/apps.ts'
@@ -42,6 +43,15 @@ select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as 
   c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
 from sandbox_checkout c join app on app.id = c.app_id`
 
+/** The id of a session's checkout; null: there is none. */
+export async function findCheckoutOf(db: HomeDb, appId: string, sessionId: string): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from sandbox_checkout where app_id = $1 and session_id = $2`,
+    [appId, sessionId],
+  )
+  return rows[0]?.id ?? null
+}
+
 /** Creates the checkout of a session unless it exists; returns its id. */
 export async function insertCheckout(
   db: HomeDb,
@@ -69,12 +79,9 @@ export async function insertCheckout(
       JSON.stringify(c.terms),
     ],
   )
-  const { rows } = await db.query<{ id: string }>(
-    `select id from sandbox_checkout where app_id = $1 and session_id = $2`,
-    [c.appId, c.sessionId],
-  )
-  if (!rows[0]) throw new Error(`the sandbox checkout of ${c.sessionId} no longer exists`)
-  return rows[0].id
+  const id = await findCheckoutOf(db, c.appId, c.sessionId)
+  if (id === null) throw new Error(`the sandbox checkout of ${c.sessionId} no longer exists`)
+  return id
 }
 
 /** Looked up by id only, which cannot be guessed: anyone who has it may pay. */
@@ -136,6 +143,28 @@ export async function findCustomer(db: HomeDb, appId: string, id: string): Promi
     [appId, id],
   )
   return rows[0] ?? null
+}
+
+/** The card that a customer saved, by its behaviour; null: none. */
+export async function findCard(db: HomeDb, appId: string, customerId: string): Promise<CardOutcome | null> {
+  const { rows } = await db.query<{ card: CardOutcome | null }>(
+    `select card from sandbox_customer where app_id = $1 and id = $2`,
+    [appId, customerId],
+  )
+  return rows[0]?.card ?? null
+}
+
+export async function saveCard(
+  db: HomeDb,
+  appId: string,
+  customerId: string,
+  card: CardOutcome,
+): Promise<void> {
+  await db.query(`update sandbox_customer set card = $3 where app_id = $1 and id = $2`, [
+    appId,
+    customerId,
+    card,
+  ])
 }
 
 /** Apps with a renewal, cancellation or expiry that is due. */

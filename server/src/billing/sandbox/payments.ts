@@ -50,6 +50,8 @@ export async function payCheckout(
       name: entry.name.trim() || null,
     })
     const [item] = checkout.items
+    const isSaved = item?.interval != null || terms.saveCard === true
+    if (outcome !== null && isSaved) await books.saveCard(tx, appId, customerId, outcome)
     const interval = item?.interval ?? null
     const subscriptionId = interval === null ? null : newRef('sub')
     if (interval !== null && subscriptionId !== null) {
@@ -70,7 +72,7 @@ export async function payCheckout(
         pastDueSince: null,
         cancelAtPeriodEnd: false,
         endedAt: null,
-        cardRenews: outcome === 'pays',
+        cardRenews: outcome === 'pays' || outcome === 'loses an answer',
         cardMissing,
       }
       await writeSubscription(tx, appId, made)

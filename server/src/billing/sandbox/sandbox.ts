@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { holdCheckoutSession } from '../../store/billing/checkout-sessions.ts'
 import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
@@ -15,7 +14,8 @@ import {
 import { chargeFor, checkBillTotal, invoiceOf, keepInvoice, pricesById } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, planPriceChange } from './change-price.ts'
-import { announce, newRef } from './events.ts'
+import { chargeCard } from './charge-card.ts'
+import { announce, newCheckoutId, newRef } from './events.ts'
 import { findPayment } from './payment-books.ts'
 import type { IsOn } from './payments.ts'
 import { refundedOf, refundIdOf, reversalIn, reverse } from './reversals.ts'
@@ -53,7 +53,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         if (customerId !== null) {
           await books.insertCustomer(tx, appId, { id: customerId, email: user?.email ?? null, name: null })
         }
-        const id = `cs_sandbox_${randomBytes(24).toString('base64url')}`
+        const id = newCheckoutId()
         const made = { appId, id, sessionId, customerId, items, terms, successUrl, cancelUrl }
         const ref = await books.insertCheckout(tx, made, LIFE_HOURS)
         return { ref, url: `${publicUrl}/checkout/${ref}` }
@@ -72,6 +72,9 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
           customer: customerId,
         })
       }),
+
+    savedCard: (customerRef) => books.findCard(pool, appId, customerRef),
+    charge: (request) => chargeCard(pool, appId, request, isOn),
 
     async fetchCheckout(ref): Promise<ProviderCheckout | null> {
       const found = await books.findCheckout(pool, ref)

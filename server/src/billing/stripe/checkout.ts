@@ -22,7 +22,7 @@ export function checkoutParams({ id, items, terms, user, successUrl, cancelUrl }
   if (terms.trialDays !== null && !terms.trialNeedsCard) params.payment_method_collection = 'if_required'
   if (terms.promotionCodes) params.allow_promotion_codes = true
   if (recurring) params.subscription_data = { metadata, ...trialOf(terms) }
-  else params.payment_intent_data = { metadata }
+  else params.payment_intent_data = { metadata, ...(terms.saveCard && { setup_future_usage: 'off_session' }) }
   if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
   else {
     if (user?.email) params.customer_email = user.email

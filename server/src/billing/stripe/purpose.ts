@@ -1,6 +1,8 @@
 import type Stripe from 'stripe'
 import type { PaymentPurpose } from '../provider.ts'
 import { idOf } from './asked.ts'
+import { SESSION } from './checkout.ts'
+import { ifPermitted } from './reversals.ts'
 
 /** What a payment was for: the subscription of its invoice, or the checkout of a one-off purchase. */
 export async function purposeOf(stripe: Stripe, ref: string): Promise<PaymentPurpose | null> {
@@ -15,5 +17,8 @@ export async function purposeOf(stripe: Stripe, ref: string): Promise<PaymentPur
     return subscriptionRef === null ? null : { subscriptionRef }
   }
   const [session] = (await stripe.checkout.sessions.list({ payment_intent: intent, limit: 1 })).data
-  return session ? { checkoutRef: session.id } : null
+  if (session) return { checkoutRef: session.id }
+  // A charge of a saved card has no checkout session.
+  const charge = await ifPermitted(() => stripe.paymentIntents.retrieve(intent))
+  return charge?.metadata[SESSION] === undefined ? null : { checkoutRef: intent }
 }

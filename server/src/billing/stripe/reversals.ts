@@ -165,7 +165,7 @@ async function disputeOf(stripe: Stripe, charge: string): Promise<Dispute | null
  * Null if a restricted key may not read it, so that the rest still works. An event about a refund fails and names the
  * missing permission.
  */
-async function ifPermitted<T>(ask: () => Promise<T>): Promise<T | null> {
+export async function ifPermitted<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()
   } catch (error) {

@@ -4,6 +4,7 @@ import { sameItems } from '../price-change.ts'
 import { type BilledItem, type BillingProvider, ProviderError } from '../provider.ts'
 import { asked, found } from './asked.ts'
 import { changePrice, dropScheduledChange, previewInvoice, takeBackEnd } from './change-price.ts'
+import { chargeCard, fetchCharge, findSavedCard, isIntent } from './charge-card.ts'
 import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
 import { paymentFrom } from './payment.ts'
 import { priceFrom, unusableBecause } from './price.ts'
@@ -32,8 +33,12 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       return { ref: made.id, url: made.url }
     },
 
+    savedCard: (customerRef) => findSavedCard(stripe, customerRef),
+    charge: (request) => chargeCard(stripe, request),
+
     fetchCheckout: (ref) =>
       found(async () => {
+        if (isIntent(ref)) return fetchCharge(stripe, ref)
         const session = await stripe.checkout.sessions.retrieve(ref, {
           expand: ['customer', 'payment_intent.latest_charge', 'subscription'],
         })
@@ -43,6 +48,8 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       }),
 
     async closeCheckout(ref) {
+      // A charge of a saved card is paid at once, or never.
+      if (isIntent(ref)) return
       const isOpen = async () =>
         (await found(() => stripe.checkout.sessions.retrieve(ref)))?.status === 'open'
       if (!(await isOpen())) return

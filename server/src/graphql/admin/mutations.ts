@@ -1,4 +1,3 @@
-import { generateCreditLink } from '../../operations/billing/generate-credit-link.ts'
 import { generateSubscriptionLink } from '../../operations/billing/generate-subscription-link.ts'
 import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
@@ -9,14 +8,7 @@ import {
   undoMigration,
 } from '../../operations/catalogue/migrations.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
-import { addCredit } from '../../operations/credits/add-credit.ts'
-import { removeCap, setCap } from '../../operations/credits/caps.ts'
-import { extendReservation } from '../../operations/credits/extend-reservation.ts'
-import { releaseReservation } from '../../operations/credits/release-reservation.ts'
-import { reserveUsage } from '../../operations/credits/reserve-usage.ts'
 import { recordOrRevert } from '../../operations/credits/revert-usage.ts'
-import { settleReservation } from '../../operations/credits/settle-reservation.ts'
-import { voidCredit } from '../../operations/credits/void-credit.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
 import { setOverride } from '../../operations/overrides/set-override.ts'
 import type { AdminMutation } from '../../operations/registry/registry.ts'
@@ -29,15 +21,11 @@ import { deleteUser } from '../../operations/users/delete-user.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
 import { updateUser } from '../../operations/users/update-user.ts'
 import type { Builder } from '../types/builder.ts'
-import { REMOVE_CAP, SET_CAP } from '../types/cap-types.ts'
-import { ADD_CREDIT, RELEASE, VOID_CREDIT } from '../types/credit-types.ts'
 import {
   featureChange,
-  newCredit,
   newFeature,
   newOverride,
   newPackage,
-  newReservation,
   newUser,
   packageChange,
   usageEvent,
@@ -176,78 +164,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           resolve: (_, { inputs }, context, info) =>
             recordUsages(mutationCall(context, info), inputs.map(usageEvent)),
         }),
-        addCredit: t.field({
-          type: types.credit,
-          description: ADD_CREDIT,
-          args: { input: t.arg({ type: inputs.credit, required: true }) },
-          resolve: (_, { input }, context, info) => addCredit(mutationCall(context, info), newCredit(input)),
-        }),
-        voidCredit: t.field({
-          type: types.credit,
-          description: VOID_CREDIT,
-          args: { id, reason: t.arg.string() },
-          resolve: (_, { id, reason }, context, info) =>
-            voidCredit(mutationCall(context, info), id, reason ?? null),
-        }),
-        setCap: t.field({
-          type: types.cap,
-          description: SET_CAP,
-          args: { input: t.arg({ type: inputs.cap, required: true }) },
-          resolve: (_, { input }, context, info) =>
-            setCap(mutationCall(context, info), { ...input, entity: input.entity ?? null }),
-        }),
-        removeCap: t.field({
-          type: types.cap,
-          nullable: true,
-          description: REMOVE_CAP,
-          args: {
-            userId: t.arg.string({ required: true }),
-            featureId: t.arg.string({ required: true }),
-            entity: t.arg.string(),
-            period: t.arg({ type: types.resetPeriod, required: true }),
-          },
-          resolve: (_, { entity = null, ...of }, context, info) =>
-            removeCap(mutationCall(context, info), { ...of, entity }),
-        }),
-        reserveUsage: t.field({
-          type: types.reservation,
-          description:
-            'Holds units of a feature until they are settled or released, or the reservation expires. If too few are left, `reserved` is 0 and `reason` says why.',
-          args: { input: t.arg({ type: inputs.reservation, required: true }) },
-          resolve: (_, { input }, context, info) =>
-            reserveUsage(mutationCall(context, info), newReservation(input)),
-        }),
-        extendReservation: t.field({
-          type: types.reservation,
-          description:
-            'Postpones the expiry of a live reservation to `ttlSeconds` from now, adds units to it, or both. If the units are not available, nothing is changed and `reason` says why.',
-          args: { id, ttlSeconds: t.arg.int(), add: t.arg({ type: 'SafeInt' }) },
-          resolve: (_, { id, ttlSeconds = null, add = null }, context, info) =>
-            extendReservation(mutationCall(context, info), id, { ttlSeconds, add }),
-        }),
-        settleReservation: t.field({
-          type: types.reservation,
-          description:
-            'Records the use of reserved units. A final settlement returns the rest. Units beyond the reservation, or after its expiry, are decided like a call of recordUsage.',
-          args: {
-            id,
-            amount: t.arg({ type: 'SafeInt', required: true }),
-            final: t.arg.boolean({ defaultValue: true }),
-            ifOver: t.arg({ type: types.ifOver, defaultValue: 'RECORD' }),
-          },
-          resolve: (_, { id, amount, final, ifOver }, context, info) =>
-            settleReservation(mutationCall(context, info), id, {
-              amount,
-              final: final ?? true,
-              ifOver: ifOver ?? 'RECORD',
-            }),
-        }),
-        releaseReservation: t.field({
-          type: types.reservation,
-          description: RELEASE,
-          args: { id },
-          resolve: (_, { id }, context, info) => releaseReservation(mutationCall(context, info), id),
-        }),
         generateSubscriptionLink: t.field({
           type: types.subscriptionLink,
           args: {
@@ -258,26 +174,6 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           },
           resolve: (_, args, context, info) =>
             generateSubscriptionLink(mutationCall(context, info), { ...args, userId: args.userId ?? null }),
-        }),
-        generateCreditLink: t.field({
-          type: types.creditLink,
-          description:
-            'Generates a payment link for credits. Once the user has paid, the credits are added; do not call addCredit.',
-          args: {
-            userId,
-            priceId: t.arg.string({
-              required: true,
-              description: 'ID of a price of credits, created in the dashboard.',
-            }),
-            quantity: t.arg.int({
-              defaultValue: 1,
-              description: 'How many times to sell the price at once.',
-            }),
-            successUrl: t.arg.string({ required: true }),
-            cancelUrl: t.arg.string({ required: true }),
-          },
-          resolve: (_, { quantity, ...input }, context, info) =>
-            generateCreditLink(mutationCall(context, info), { ...input, quantity: quantity ?? 1 }),
         }),
         generateUserToken: t.field({
           type: types.generatedUserToken,

@@ -1,3 +1,4 @@
+import { autoRecharges } from '../../operations/billing/auto-recharge.ts'
 import { feature, features } from '../../operations/catalogue/features.ts'
 import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
@@ -17,6 +18,7 @@ import type { Builder } from '../types/builder.ts'
 import { CAP_LIST, ENTITIES } from '../types/cap-types.ts'
 import { CREDIT_LIST, RESERVATION_LIST } from '../types/credit-types.ts'
 import { EVENT_TYPE_NAMES, EVENTS } from '../types/event-types.ts'
+import { RECHARGE_LIST } from '../types/recharge-types.ts'
 import { USAGE_RANGE, USAGE_SERIES } from '../types/usage-series-types.ts'
 import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
@@ -174,6 +176,13 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           description: CAP_LIST,
           args: { userId: t.arg.string({ required: true }), featureId: t.arg.string() },
           resolve: (_, { userId, featureId = null }, context) => caps(queryCall(context), userId, featureId),
+        }),
+        autoRecharges: t.field({
+          type: [types.autoRecharge],
+          description: RECHARGE_LIST,
+          args: { userId: t.arg.string({ required: true }), featureId: t.arg.string() },
+          resolve: (_, { userId, featureId = null }, context) =>
+            autoRecharges(queryCall(context), userId, featureId),
         }),
         reservations: t.field({
           type: [types.reservation],

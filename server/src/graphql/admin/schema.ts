@@ -5,6 +5,7 @@ import { ADMIN_MUTATIONS, ADMIN_QUERIES, REQUIRED_SCOPES } from '../../operation
 import { wrapOperations } from '../engine/operations.ts'
 import { acceptQuotedEnums, builtOnce, newBuilder, nullableOperations } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
+import { defineCreditMutations } from './credit-mutations.ts'
 import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
 import { defineAdminQueries } from './queries.ts'
@@ -19,6 +20,7 @@ export function buildAdminSchema(): GraphQLSchema {
   const types = defineAdminTypes(builder)
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
+  defineCreditMutations(builder, types)
   defineAdminLifecycle(builder, types)
   defineAdminWebhooks(builder)
   const schema = nullableOperations(acceptQuotedEnums(builder.toSchema()))

@@ -10,6 +10,7 @@ import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineEventTypes } from '../types/event-types.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
+import { defineRechargeTypes } from '../types/recharge-types.ts'
 import { defineReversals } from '../types/reversal-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageSeries } from '../types/usage-series-types.ts'
@@ -57,6 +58,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const { override, overrideInput } = defineOverrideTypes(builder, resetPeriod)
   const { creditInput, ...credits } = defineCreditTypes(builder)
   const { cap, capInput } = defineCapTypes(builder, resetPeriod)
+  const { autoRecharge, autoRechargeInput } = defineRechargeTypes(builder)
   const ifOver = builder.enumType('IfOver', {
     description:
       'What to do with units beyond the reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing, and keep the reservation.',
@@ -96,6 +98,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     override,
     ...credits,
     cap,
+    autoRecharge,
     resetPeriod,
     ifOver,
     inputs: {
@@ -105,6 +108,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
       override: overrideInput,
       credit: creditInput,
       cap: capInput,
+      autoRecharge: autoRechargeInput,
       reservation: reservationInput,
       ...defineCatalogueInputs(builder, written, 'CreatePackageFeatureInput'),
     },

@@ -8,6 +8,7 @@ import {
 import { generateCreditLink } from '../../operations/billing/generate-credit-link.ts'
 import { generateSubscriptionLink } from '../../operations/billing/generate-subscription-link.ts'
 import type { Builder } from '../types/builder.ts'
+import { SAVE_CARD } from '../types/recharge-types.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import { mutationFields, queryFields } from './fields.ts'
@@ -66,9 +67,14 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
           quantity: t.arg.int({ defaultValue: 1 }),
           successUrl: t.arg.string({ required: true }),
           cancelUrl: t.arg.string({ required: true }),
+          saveCard: t.arg.boolean({ defaultValue: false, description: SAVE_CARD }),
         },
-        resolve: (_, { appId, quantity, ...input }, context) =>
-          generateCreditLink(appCall(context, appId), { ...input, quantity: quantity ?? 1 }),
+        resolve: (_, { appId, quantity, saveCard, ...input }, context) =>
+          generateCreditLink(appCall(context, appId), {
+            ...input,
+            quantity: quantity ?? 1,
+            saveCard: saveCard ?? false,
+          }),
       }),
       generateSubscriptionLink: t.field({
         type: own.link,

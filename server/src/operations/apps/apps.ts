@@ -82,6 +82,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     await setTestClock(tx, appId, new Date(time).toISOString())
     // Renewals and cancellations in the sandbox that are due by then.
     await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
+    await addJob(tx, 'start-recharges', {}, 'start-recharges')
     await addJob(tx, 'publish-scheduled', {}, 'publish-scheduled')
     return requireApp(tx, appId)
   })

@@ -17,6 +17,7 @@ import {
 } from '../../store/billing/provider-subscriptions.ts'
 import { transaction } from '../../store/connection/database.ts'
 import { findBoughtCredit, setCreditAmount } from '../../store/credits/credits.ts'
+import { endRechargeAttempt, forgetDeclines } from '../../store/credits/recharges.ts'
 import { keepBillingId } from '../../store/users/users.ts'
 import type { Service } from '../call/service.ts'
 import { writeCredit } from '../credits/add-credit.ts'
@@ -83,6 +84,8 @@ async function applyLocked(spender: Spender, at: ProviderRef, purchase: CreditPu
   const before = await snapshot(tx, 'credit', appId, id)
   if (before) await adjustCredit(spender, at, counted)
   else await grantCredit(spender, at, id, purchase, counted)
+  const recharged = await endRechargeAttempt(tx, appId, session.id, 'PAID')
+  if (recharged) await forgetDeclines(tx, { appId, ...recharged })
   const after = await snapshot(tx, 'credit', appId, id)
   if (JSON.stringify(before) === JSON.stringify(after)) return true
   await insertAuditEntry(tx, {

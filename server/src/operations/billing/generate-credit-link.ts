@@ -19,12 +19,14 @@ interface CreditLinkInput {
   quantity: number
   successUrl: string
   cancelUrl: string
+  /** for later charges without the payer */
+  saveCard: boolean
 }
 
 /** A payment link for credits of a user. Retries create only one link, as for packages. */
 export async function generateCreditLink(call: Call, input: CreditLinkInput): Promise<Link> {
   const { appId, service } = call
-  const { userId, priceId, quantity, successUrl, cancelUrl } = input
+  const { userId, priceId, quantity, successUrl, cancelUrl, saveCard } = input
   checkRedirect('successUrl', successUrl)
   checkRedirect('cancelUrl', cancelUrl)
   const { id } = await mutate(call, async (tx, moment) => {
@@ -58,7 +60,7 @@ export async function generateCreditLink(call: Call, input: CreditLinkInput): Pr
       provider: price.provider,
       items: [{ packageId: null, priceId, quantity }],
       credits,
-      terms: PLAIN_TERMS,
+      terms: saveCard ? { ...PLAIN_TERMS, saveCard } : PLAIN_TERMS,
       successUrl,
       cancelUrl,
     }

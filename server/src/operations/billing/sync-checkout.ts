@@ -9,6 +9,7 @@ import {
 import type { Service } from '../call/service.ts'
 import { applyBilling, type PaidSubscription } from './apply-billing.ts'
 import { applyCreditPurchase } from './apply-credit-purchase.ts'
+import { declineRecharge } from './decline-recharge.ts'
 import { followCheckout } from './follow-checkout.ts'
 import { followOneOff } from './follow-payments.ts'
 import { providerOf } from './provider-of.ts'
@@ -25,6 +26,8 @@ export async function syncCheckout(service: Service, at: ProviderRef): Promise<v
     const checkout = await provider.fetchCheckout(at.ref)
     if (!checkout) return
     const session = await followCheckout(service, at, checkout)
+    if (session?.state === 'FAILED' && session.credits !== null)
+      await declineRecharge(service, at.appId, session, { hard: false, reason: 'The card was declined.' })
     if (session?.state !== 'PAID') return
     if (checkout.subscriptionRef !== null) {
       return syncSubscription(service, { ...at, ref: checkout.subscriptionRef })

@@ -47,17 +47,21 @@ export interface Spender {
   state: EntitlementState
 }
 
-/** A mutation of the credits, reservations or caps of a user and feature. The first one enrols the user. */
+/**
+ * A mutation of the credits, reservations or caps of a user and feature. The first one enrols the user. `locksApp`: it
+ * changes the app too.
+ */
 export function mutateSpender<T>(
   call: Call,
   userId: string,
   featureId: string,
   effect: (spender: Spender) => Promise<T>,
-  entities: readonly string[] = [],
+  { entities = [], locksApp = false }: { entities?: readonly string[]; locksApp?: boolean } = {},
 ): Promise<T> {
   const { appId } = call
   return mutate(call, async (tx, moment) => {
-    await lockToEnrol(call, tx, featureId)
+    if (locksApp) await lockApp(tx, appId)
+    else await lockToEnrol(call, tx, featureId)
     return withLockedUser(tx, appId, userId, async (users, user) =>
       effect(await enrolled(await openSpender(call, users, user, featureId, moment, { entities }))),
     )

@@ -46,6 +46,6 @@ export async function reserveUsage(
       if (change.changed) await writeBurn(spender, null, { isNew: true, row: change.after })
       return userReservation(change.after, userId, now)
     },
-    asked.entities,
+    { entities: asked.entities },
   )
 }

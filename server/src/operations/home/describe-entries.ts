@@ -21,7 +21,7 @@ const THINGS: Record<string, Thing> = {
   user: {
     kind: 'USER',
     field: 'userId',
-    of: ['user', 'subscriptions', 'usage', 'token', 'overrides', 'caps'],
+    of: ['user', 'subscriptions', 'usage', 'token', 'overrides', 'caps', 'autoRecharges'],
     name: 'name',
   },
   package: { kind: 'PACKAGE', field: 'packageId', of: ['package'], name: 'name' },

@@ -166,6 +166,7 @@ export const billingMutations = {
 
 export const billingEvents = {
   syncSubscription: 'changed the subscriptions of the user {user}',
+  syncAutoRecharge: 'turned off an automatic recharge of the user {user}',
   syncCredit: ({ before }) =>
     `${before === null ? 'added a bought credit for' : 'changed a bought credit of'} the user {user}`,
 } as const satisfies Record<string, AuditSentence>

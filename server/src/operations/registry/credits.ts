@@ -6,6 +6,7 @@ export const creditQueries = {
   caps: { admin: true, scope: 'READ', role: 'VIEWER' },
   userCaps: { dashboard: true, role: 'VIEWER' },
   capPreview: { dashboard: true, role: 'VIEWER' },
+  autoRecharges: { admin: true, scope: 'READ', role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 // Usage that an application reserves and settles is in the ledger.
@@ -51,6 +52,21 @@ export const creditMutations = {
     role: 'EDITOR',
     subject: { kind: 'caps', id: by('userId') },
     sentence: 'removed a cap of the user {user}',
+  },
+  setAutoRecharge: {
+    admin: true,
+    scope: 'ALL',
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'autoRecharges', id: byInput('userId') },
+    sentence: 'set an automatic recharge of the user {user}',
+  },
+  removeAutoRecharge: {
+    admin: true,
+    scope: 'ALL',
+    role: 'EDITOR',
+    subject: { kind: 'autoRecharges', id: by('userId') },
+    sentence: 'removed an automatic recharge of the user {user}',
   },
   reserveUsage: {
     ...reservation,

@@ -114,6 +114,9 @@ const PARTS: Part[] = [
   ofTable('denials'),
   ofTable('credits'),
   ofTable('reservations'),
+  ofTable('caps'),
+  ofTable('autoRecharges'),
+  ofTable('recharges'),
 ]
 
 /** All data stored about a user, in pages. `next` is passed as `after` to get the next page; null on the last one. */

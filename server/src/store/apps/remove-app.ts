@@ -101,6 +101,8 @@ const CONTENT = [
   'payment',
   'subscription',
   'provider_subscription',
+  'recharge_attempt',
+  'recharge_rule',
   'checkout_session',
   'billing_template_item',
   'billing_template',

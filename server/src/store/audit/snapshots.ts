@@ -64,6 +64,11 @@ const SNAPSHOTS = {
       filter (where c.feature_id is not null), '[]') as caps
     from users u left join usage_cap c on c.app_id = u.app_id and c.user_uid = u.uid and c."limit" is not null
     where u.app_id = $1 and u.id = $2 group by u.id`,
+  autoRecharges: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', r.feature_id,
+      'below', r.below, 'upTo', r.up_to, 'priceId', r.price_id, 'maxSpendPerPeriod', r.max_spend, 'isOn', r.is_on)
+      order by r.feature_id) filter (where r.feature_id is not null), '[]') as "autoRecharges"
+    from users u left join recharge_rule r on r.app_id = u.app_id and r.user_uid = u.uid
+    where u.app_id = $1 and u.id = $2 group by u.id`,
   // With their valid links.
   member: `select id::text, email, role,
       array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
@@ -110,6 +115,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   token: 'user',
   overrides: 'user',
   caps: 'user',
+  autoRecharges: 'user',
   subscription: 'subscription',
   credit: 'other',
   reservation: 'other',

@@ -169,14 +169,23 @@ export async function updateCheckoutState(
   return rows[0] ?? null
 }
 
+/** The charge of a saved card was declined. */
+export async function failCheckoutSession(db: HomeDb, appId: string, id: string): Promise<void> {
+  await db.query(
+    `update checkout_session set state = 'FAILED' where app_id = $1 and id = $2 and state in ('OPEN', 'AWAITING')`,
+    [appId, id],
+  )
+}
+
 /**
  * Closes sessions that have no response from their provider: nobody received the link, and a checkout that was created
  * anyway has expired by now. Returns their number.
  */
 export async function closeUnanswered(db: HomeDb, appId: string | null): Promise<number> {
   const { rowCount } = await db.query(
-    `update checkout_session set state = 'EXPIRED'
+    `update checkout_session s set state = 'EXPIRED'
      where state = 'OPEN' and provider_ref is null and created_at < now() - interval '25 hours'
+       and not exists (select from recharge_attempt a where a.app_id = s.app_id and a.session_id = s.id)
        and ($1::text is null or app_id = $1)`,
     [appId],
   )

@@ -13,7 +13,7 @@ export type AnyPriceRow = Price & PriceSells & { createdAt: number; archivedAt: 
 export type PriceRow = Extract<AnyPriceRow, { packageId: string }>
 
 /** A price of credits. */
-type CreditPriceRow = Extract<AnyPriceRow, { packageId: null }>
+export type CreditPriceRow = Extract<AnyPriceRow, { packageId: null }>
 
 const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval,
   created_at as "createdAt", archived_at as "archivedAt",

@@ -21,6 +21,8 @@ export interface LoadedApp {
   testClock: boolean
   /** whether each recorded call is an event */
   usageEvents: boolean
+  /** whether any rule buys credits automatically; it may stay true after the last one was removed */
+  recharges: boolean
   /** where its users are; null: all in one place */
   layout: PlaceLayout | null
 }
@@ -45,6 +47,7 @@ interface Row {
   archived: boolean
   testClock: boolean
   usageEvents: boolean
+  recharges: boolean
   layout: PlaceLayout | null
   features: FeatureContent[]
   packages: PackageRow[]
@@ -72,7 +75,7 @@ export async function loadApp(db: HomeDb, appId: string): Promise<LoadedApp | nu
     name: 'load-app',
     text: `
 select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
-  app.usage_events as "usageEvents",
+  app.usage_events as "usageEvents", exists (select from recharge_rule where app_id = app.id) as recharges,
   (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
      'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as layout,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'), 'scope', scope,
@@ -115,6 +118,7 @@ from app where id = $1 and deleting_since is null`,
     archived: row.archived,
     testClock: row.testClock,
     usageEvents: row.usageEvents,
+    recharges: row.recharges,
     layout: row.layout,
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }

@@ -33,7 +33,7 @@ export async function enrolSpender(
   return version
 }
 
-/** Voids the credits of a user, and ends their reservations and caps. */
+/** Voids the credits of a user, and ends their reservations, caps and automatic recharges. */
 export async function endSpending(db: HomeDb, appId: string, uid: number): Promise<void> {
   await db.query(
     `update credit set voided_at = statement_timestamp(), ended = true, reason = null, provider = null,
@@ -43,5 +43,7 @@ export async function endSpending(db: HomeDb, appId: string, uid: number): Promi
   )
   await db.query(`delete from usage_reservation where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from usage_cap where app_id = $1 and user_uid = $2`, [appId, uid])
+  await db.query(`delete from recharge_rule where app_id = $1 and user_uid = $2`, [appId, uid])
+  await db.query(`delete from recharge_attempt where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from spender where app_id = $1 and user_uid = $2`, [appId, uid])
 }

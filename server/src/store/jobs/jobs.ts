@@ -17,6 +17,8 @@ export interface Jobs {
   'turn-sandboxes': Record<never, never>
   'send-password-reset': { email: string; source: string; at: number }
   'publish-scheduled': Record<never, never>
+  'charge-recharge': { appId: string; sessionId: string }
+  'start-recharges': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }
 

@@ -22,6 +22,8 @@ const TABLES = {
   credits: ['credit', `lpad(seq::text, 20, '0')`],
   reservations: ['usage_reservation', `lpad(seq::text, 20, '0')`],
   caps: ['usage_cap', `feature_id || ' ' || period || ' ' || entity`],
+  autoRecharges: ['recharge_rule', 'feature_id'],
+  recharges: ['recharge_attempt', 'session_id'],
   // Bad rows are found by the ids that the user had.
   importRows: [
     'user_import_row',

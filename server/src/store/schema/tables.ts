@@ -41,6 +41,8 @@ export const TABLES = [
   'provider_account',
   'provider_subscription',
   'recent_usage',
+  'recharge_attempt',
+  'recharge_rule',
   'revenue_figures',
   'sample_activity',
   'sample_item',

@@ -58,3 +58,19 @@ export const ONE_PLACE_USAGE: UsageStore = {
   enrol: enrolEach,
   isOutdated: async () => false,
 }
+
+/** The same; `burnt` is called after credits were used. */
+export function noticingBurns(store: UsageStore, burnt: (move: SpendingMove) => void): UsageStore {
+  return {
+    queueOf: (layout, appId, userId) => store.queueOf(layout, appId, userId),
+    holdings: (client, questions, how) => store.holdings(client, questions, how),
+    write: (client, moves, receipts, made, how) => store.write(client, moves, receipts, made, how),
+    async spend(client, moves, how) {
+      const made = await store.spend(client, moves, how)
+      for (const move of made) if (move.credits.size > 0) burnt(move)
+      return made
+    },
+    enrol: (client, strangers, how) => store.enrol(client, strangers, how),
+    isOutdated: (client, error) => store.isOutdated(client, error),
+  }
+}
