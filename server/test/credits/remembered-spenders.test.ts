@@ -82,6 +82,15 @@ it.skipIf(onCluster || TEST_CELLS > 1)(
   },
 )
 
+it.skipIf(onCluster || TEST_CELLS > 1)('reads once after time has changed what it remembers', async () => {
+  const written = expect.stringMatching(/^write-spending/)
+  const { expiresAt } = await reserve(first.admin, 1, { ttlSeconds: 1 })
+  expect(await record(first.admin, 1)).toBe(true)
+  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(expiresAt) + 100)
+  expect(await statementsOf(() => record(first.admin, 1))).toEqual(['read-spenders', written])
+  expect(await statementsOf(() => record(first.admin, 1))).toEqual([written])
+})
+
 it('refuses nothing by what it remembers', async () => {
   expect(await record(first.admin, 100)).toBe(true)
   await add(second.admin, 50)

@@ -95,7 +95,7 @@ export class SpenderMemory {
     }
     const entities = first.spending?.entities ?? []
     const before = this.#known.get(name)
-    const known =
+    const known: Known =
       before?.version === version && before.userUid === userUid && isSameRead(before, { basis, entities })
         ? before
         : { userUid, version, basis, readAt, entities, states: new Map(), reservations: new Map() }
@@ -158,7 +158,9 @@ function earliest(states: ReadonlyMap<string, UsageState>): Basis | null {
 
 type Read = Pick<Known, 'basis' | 'entities'>
 
+/** Whether what was remembered still holds as of a later read. */
 const isSameRead = (a: Read, b: Read): boolean =>
+  (a.basis.until ?? 0) > b.basis.since &&
   a.basis.version === b.basis.version &&
   a.basis.user.tid === b.basis.user.tid &&
   a.basis.user.version === b.basis.user.version &&
