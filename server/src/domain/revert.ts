@@ -1,9 +1,10 @@
-import { capLeft, tightestCap } from './cap.ts'
+import { capFigures, capLeft, tightestCap } from './cap.ts'
+import { quote } from './errors.ts'
 import { withinDebt } from './give-back.ts'
 import { currentPeriod, type Purse } from './purse.ts'
 import { creditLeft, isLive, roomOf } from './sources.ts'
 import { spent } from './spending.ts'
-import { type Draw, merged, type Part, partsOn, type TakenPart, unitsOf } from './split.ts'
+import { type Draw, merged, type Part, partsOn, sum, type TakenPart, unitsOf } from './split.ts'
 
 /** What a recorded call took, so that it can be returned exactly. */
 export interface Split {
@@ -65,18 +66,40 @@ export function revert(
   const returned = parts
     .filter((part) => isReturnable(purse, part))
     .map((part) => ({ ...part, amount: -part.amount }))
-  if (!hasLeft(purse, returned, now, entities))
-    return { refused: 'Cannot revert: some of the units that were returned are no longer left.' }
+  const short = shortOf(purse, returned, now, entities)
+  if (short !== null) return { refused: short }
   const after = spent(purse, returned, entities)
   const { pool } = after
-  if (isBelowZero(after) || (pool && isBelowZero(pool.purse)))
-    return { refused: 'Cannot revert: some of these units have been returned already.' }
+  const gone = belowZero(after)
+  if (gone > 0)
+    return { refused: `Cannot revert ${-unitsOf(returned)}: ${gone} of them have been returned already.` }
+  const ofPool = pool ? belowZero(pool.purse) : 0
+  if (pool && ofPool > 0) {
+    const name = quote(pool.featureId)
+    return { refused: `Cannot revert: ${ofPool} units of the pool ${name} have been returned already.` }
+  }
   const isReturned = (isOfPool: boolean) =>
     returned.some((part) => part.amount < 0 && (part.pool !== undefined) === isOfPool)
   const own = isReturned(false) ? withinDebt(after) : after
   const inDebt = pool && isReturned(true) ? { ...own, pool: { ...pool, purse: withinDebt(pool.purse) } } : own
   const known = during === null || during === currentPeriod(purse) ? inDebt : asBefore(purse, inDebt)
   return { purse: known, parts: returned.map(({ period, ...part }) => part) }
+}
+
+/** Why units that were returned cannot be taken again; null: they can. */
+function shortOf(
+  purse: Purse,
+  parts: readonly TakenPart[],
+  now: number,
+  entities: readonly string[],
+): string | null {
+  const units = unitsOf(parts.filter(({ amount }) => amount > 0))
+  const cap = units > 0 ? tightestCap(purse.caps, entities) : null
+  if (cap && units > capLeft(cap))
+    return `Cannot revert: the ${units} that were returned no longer fit in the cap, ${capFigures(cap)}.`
+  return hasLeft(purse, parts, now, entities)
+    ? null
+    : `Cannot revert: some of the ${units} that were returned have been used or reserved since, or their source has ended.`
 }
 
 /** Whether each source has as many units as are taken from it, and no cap would be exceeded. */
@@ -103,8 +126,9 @@ function hasLeft(
   })
 }
 
-const isBelowZero = ({ used, credits }: Purse): boolean =>
-  used < 0 || credits.some((credit) => credit.used < 0)
+/** Units that sources would have to return beyond what is used of them. */
+const belowZero = ({ used, credits }: Purse): number =>
+  sum([used, ...credits.map((credit) => credit.used)].map((amount) => Math.max(0, -amount)))
 
 /** What was used in an earlier period is not missing from this one. */
 const asBefore = (before: Purse, after: Purse): Purse => ({

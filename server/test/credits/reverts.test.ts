@@ -138,26 +138,31 @@ describe('a revert', () => {
     expect(await used()).toEqual({ gift: 3, call: 0, coin: 0 })
     expect(await revert('k1')).toMatchObject({ recorded: true })
     expect(await used()).toEqual({ gift: 3, call: 4, coin: 10 })
-    const gone = 'Cannot revert: some of the units that were returned are no longer left.'
+    const gone = (units: number) =>
+      `Cannot revert: some of the ${units} that were returned have been used or reserved since, or their source has ended.`
     await record(-6, { idempotencyKey: 'k2' })
     await record(1)
-    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone(6) })
     await record(-1)
     await mutate(`reserveUsage(input: { userId: "ann", id: "r1", featureId: "coin", amount: 21 }) { id }`)
-    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone(6) })
     await mutate(`releaseReservation(id: "r1") { id }`)
     await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 8, period: NEVER }) { used }`)
     await record(3)
     await record(-3)
     // The cap counts since it was set.
     await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 5, period: NEVER }) { used }`)
-    expect(await revert('k2')).toMatchObject({ recorded: false, reason: gone })
+    expect(await revert('k2')).toMatchObject({
+      recorded: false,
+      reason: 'Cannot revert: the 6 that were returned no longer fit in the cap, 0 of 5 used in total.',
+    })
     await mutate(`setCap(input: { userId: "ann", featureId: "call", limit: 6, period: NEVER }) { used }`)
     expect(await revert('k2')).toMatchObject({ recorded: true })
     expect(await used()).toEqual({ gift: 3, call: 4, coin: 10 })
     await record(-9, { idempotencyKey: 'k3' })
+    await mutate(`removeCap(userId: "ann", featureId: "call", period: NEVER) { used }`)
     await mutate(`voidCredit(id: "gift") { id }`)
-    expect(await revert('k3')).toMatchObject({ recorded: false, reason: gone })
+    expect(await revert('k3')).toMatchObject({ recorded: false, reason: gone(9) })
     expect(await used()).toEqual({ gift: 0, call: 0, coin: 0 })
     expect(await unbalanced()).toEqual([])
   })
@@ -168,7 +173,10 @@ describe('a revert', () => {
     const bad = { code: 'BAD_USER_INPUT', field: 'revertOf' }
     expect(await refused({ revertOf: 'other' })).toMatchObject(bad)
     expect(await refused({ revertOf: 'no' })).toMatchObject(bad)
-    expect(await refused({ revertOf: 'k1', featureId: 'coin' })).toMatchObject(bad)
+    expect(await refused({ revertOf: 'k1', featureId: 'coin' })).toMatchObject({
+      ...bad,
+      field: 'featureId',
+    })
     await app.admin.data(`mutation { createUser(input: { id: "bob" }) { id } }`)
     expect(await refused({ revertOf: 'k1', userId: 'bob' })).toMatchObject(bad)
     for (const field of ['delta', 'action', 'idempotencyKey', 'entities']) {
@@ -181,9 +189,60 @@ describe('a revert', () => {
     await addCredit('gift', 1)
     await record(-3)
     expect(await revert('k1')).toMatchObject({
-      ...{ recorded: false, reason: 'Cannot revert: some of these units have been returned already.' },
+      ...{ recorded: false, reason: 'Cannot revert 3: 3 of them have been returned already.' },
     })
     expect(await used()).toEqual({ call: 0, coin: 0, gift: 0 })
     expect(await unbalanced()).toEqual([])
+  })
+
+  it('is refused with the true reason', async () => {
+    const messageOf = async (input: Variables) =>
+      (await app.admin.error(RECORD, { input: { userId: 'ann', featureId: 'call', delta: 0, ...input } }))
+        .message
+    await record(2, { idempotencyKey: 'k1' })
+    await record(0, { idempotencyKey: 'nothing' })
+    await record(30, { idempotencyKey: 'no' })
+    expect(await messageOf({ revertOf: 'other' })).toBe(
+      'This user has no usage event with the key "other", and no reservation with this id. Keys are kept for at least 24 hours, reservations for 30 days after their expiry',
+    )
+    expect(await messageOf({ revertOf: 'k1', featureId: 'coin' })).toBe('"k1" is about the feature "call"')
+    expect(await messageOf({ revertOf: 'no' })).toBe(
+      'The usage event "no" was refused: there is nothing to revert',
+    )
+    expect(await messageOf({ revertOf: 'nothing' })).toMatch(
+      /^The usage event "nothing" changed no usage, or /,
+    )
+
+    await addCredit('gift', 5)
+    await mutate(`reserveUsage(input: { userId: "ann", id: "r1", featureId: "call", amount: 2 }) { id }`)
+    expect(await messageOf({ revertOf: 'r1' })).toBe(
+      'The reservation "r1" is HELD. Settle or release it first.',
+    )
+    await mutate(`releaseReservation(id: "r1") { id }`)
+    expect(await revert('r1')).toMatchObject({
+      recorded: false,
+      reason: 'Nothing was settled under this reservation: there is nothing to return.',
+    })
+
+    await record(-1)
+    expect((await revert('k1')).reason).toBe('Cannot revert 2: 1 of them have been returned already.')
+    await record(1)
+    const { subscriptions } = await app.admin.data('{ subscriptions(userId: "ann") { id } }')
+    await mutate(`cancelSubscription(id: "${subscriptions[0].id}", atPeriodEnd: false) { id }`)
+    expect(await revert('k1')).toMatchObject({
+      recorded: false,
+      reason: 'The plan that paid for this has ended: there is nothing to return to.',
+    })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('after the plan has ended says so, also where only the plan ever paid', async () => {
+    await record(2, { idempotencyKey: 'k1' })
+    const { subscriptions } = await app.admin.data('{ subscriptions(userId: "ann") { id } }')
+    await mutate(`cancelSubscription(id: "${subscriptions[0].id}", atPeriodEnd: false) { id }`)
+    expect(await revert('k1')).toMatchObject({
+      recorded: false,
+      reason: 'The plan that paid for this has ended: there is nothing to return to.',
+    })
   })
 })

@@ -8,6 +8,7 @@ import { fromStored, isReturnable, revert, type Split, type StoredSplit } from '
 import { consumptionFrom } from '../../domain/spending-calls.ts'
 import { partsOn, type TakenPart, unitsOf } from '../../domain/split.ts'
 import type { RecordedUsage } from '../../domain/usage.ts'
+import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import type { UserTx } from '../../store/connection/places.ts'
 import { findReservation, revertedAs, storeReverted } from '../../store/credits/reservations.ts'
@@ -68,7 +69,10 @@ async function revertUsage(call: Call, asked: Revert): Promise<RecordedUsage> {
       const found =
         (await eventOf(call, users, revertOf, user.uid)) ??
         (await reservationOf(call, users, revertOf, user.uid, now))
-      if (!found || found.split.featureId !== featureId) throw unknown(revertOf)
+      if (!found) throw unknown(revertOf)
+      const { featureId: recorded } = found.split
+      if (recorded !== featureId)
+        throw badUserInput(`${quote(revertOf)} is about the feature ${quote(recorded)}`, 'featureId')
       if (found.earlier) return found.earlier
       const made = await reverted(call, users, user, found.split, counts, moment)
       if (made.recorded) await found.keep(made)
@@ -81,7 +85,7 @@ async function revertUsage(call: Call, asked: Revert): Promise<RecordedUsage> {
 
 const unknown = (revertOf: string) =>
   badUserInput(
-    `There is no usage event with the key ${quote(revertOf)}, and no reservation with this id, of this user and feature`,
+    `This user has no usage event with the key ${quote(revertOf)}, and no reservation with this id. Keys are kept for at least 24 hours, reservations for 30 days after their expiry`,
     'revertOf',
   )
 
@@ -99,6 +103,11 @@ async function eventOf(call: Call, tx: UserTx, key: string, uid: number): Promis
   if (!event?.split) {
     if (event?.value?.recorded === false)
       throw badUserInput(`The usage event ${quote(key)} was refused: there is nothing to revert`, 'revertOf')
+    if (event?.value)
+      throw badUserInput(
+        `The usage event ${quote(key)} changed no usage, or an earlier version recorded it: there is nothing to revert`,
+        'revertOf',
+      )
     return null
   }
   const keep = (answer: RecordedUsage) =>
@@ -176,7 +185,10 @@ async function returnedToSources(spender: Spender, split: Split): Promise<Record
   const drawn = pool && (await withCredits(spender, pool.spending, partsOn(pool.featureId, parts)))
   const basis = spendable(state.entitlement, spending, now, pool?.open) ?? WITHOUT_PLAN
   const before = await purseIn(spender, basis, spending, drawn ?? undefined)
-  if (!parts.some((part) => isReturnable(before, part))) return lapsed(consumptionFrom(before, now, entities))
+  if (!parts.some((part) => isReturnable(before, part))) {
+    const why = parts.length === 0 ? NOTHING_SETTLED : lapsedIn(state.entitlement)
+    return refusedTo(why, consumptionFrom(before, now, entities))
+  }
   const made = revert(before, split, now)
   if ('refused' in made)
     return { recorded: false, reason: made.refused, consumption: consumptionFrom(before, now, entities) }
@@ -199,8 +211,11 @@ async function returnedToPlan(
   })
   if (!read || 'error' in read) throw read?.error ?? new Error('a question was not answered')
   const { entitlement, used } = read.value
-  if (entitlement.kind !== 'metered') return lapsed(null)
-  if (currentPeriod(entitlement) !== during) return lapsed(consumptionOf(entitlement.allowance, used))
+  if (entitlement.kind !== 'metered')
+    return refusedTo(parts.length === 0 ? NOTHING_SETTLED : lapsedIn(entitlement), null)
+  const consumption = consumptionOf(entitlement.allowance, used)
+  if (parts.length === 0) return refusedTo(NOTHING_SETTLED, consumption)
+  if (currentPeriod(entitlement) !== during) return refusedTo(lapsedIn(entitlement), consumption)
   const event = { userId, featureId, action: 'ADD' as const, delta: -unitsOf(parts) }
   const [made] = await recordBatch(usageStore, apps, tx, [{ caller, event, key: null }], counts, {
     inTransaction: true,
@@ -210,8 +225,16 @@ async function returnedToPlan(
   return made.value
 }
 
-const lapsed = (consumption: RecordedUsage['consumption']): RecordedUsage => ({
+/** A usage event that took nothing is not stored with a split. */
+const NOTHING_SETTLED = 'Nothing was settled under this reservation: there is nothing to return.'
+
+const lapsedIn = ({ kind }: UserEntitlement): string =>
+  kind === 'metered'
+    ? 'The period in which this was recorded has ended: there is nothing to return to.'
+    : 'The plan that paid for this has ended: there is nothing to return to.'
+
+const refusedTo = (reason: string, consumption: RecordedUsage['consumption']): RecordedUsage => ({
   recorded: false,
-  reason: 'The period in which this was recorded has ended: there is nothing to return to.',
+  reason,
   consumption,
 })
