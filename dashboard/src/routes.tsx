@@ -309,7 +309,7 @@ export const webhook = createRoute({
 export const playground = createRoute({
   getParentRoute: () => app,
   path: 'playground',
-  validateSearch: (search) => text(search, 'user', 'feature', 'delta'),
+  validateSearch: (search) => text(search, 'user', 'feature', 'delta', 'entities'),
   component: lazyPage(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
 })
 export const graphiql = createRoute({

@@ -1,4 +1,16 @@
-import { Button, Grid, Group, NumberInput, Paper, Select, Stack, Tabs, Text, Title } from '@mantine/core'
+import {
+  Button,
+  Grid,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Tabs,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -27,9 +39,9 @@ const CHOICES = graphql(`
   }
 `)
 const EXPLAIN = graphql(`
-  query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!) {
-    explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta) {
-      access reason reasonCode periodStart periodEnd
+  query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!, $entities: [String!]!) {
+    explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta, entities: $entities) {
+      access reason reasonCode deniedBy periodStart periodEnd
       consumption { used budget overageEnabled }
       steps { step passed parts { text at subject { kind appId id } } }
       subscriptions {
@@ -44,22 +56,34 @@ type Choices = ResultOf<typeof CHOICES>['features']
 
 export function PlaygroundPage() {
   const appId = useAppId()
-  const { user = '', feature = '', delta = '1' } = useSearch({ from: '/inside/apps/$app/playground' })
+  const {
+    user = '',
+    feature = '',
+    delta = '1',
+    entities = '',
+  } = useSearch({ from: '/inside/apps/$app/playground' })
   const navigate = useNavigate({ from: '/apps/$app/playground' })
   const choices = useAsk(CHOICES, { appId }).data?.features ?? []
   const asked = user !== '' && feature !== ''
   const amount = Math.max(0, Math.trunc(Number(delta)) || 0)
   const explanation = useAsk(
     EXPLAIN,
-    { appId, userId: user, featureId: feature, delta: amount },
+    { appId, userId: user, featureId: feature, delta: amount, entities: entitiesIn(entities) },
     { enabled: asked },
   )
   const form = useForm({
-    initialValues: { user, feature: feature as string | null, delta: amount as number | '' },
+    initialValues: { user, feature: feature as string | null, delta: amount as number | '', entities },
     validate: { user: required('The user'), feature: required('The feature') },
   })
-  const ask = form.onSubmit(({ user, feature, delta }) => {
-    void navigate({ search: { user, feature: feature ?? '', ...(delta !== 1 && { delta: String(delta) }) } })
+  const ask = form.onSubmit(({ user, feature, delta, entities }) => {
+    void navigate({
+      search: {
+        user,
+        feature: feature ?? '',
+        ...(delta !== 1 && { delta: String(delta) }),
+        ...(entities.trim() !== '' && { entities: entitiesIn(entities).join(' ') }),
+      },
+    })
     // Repeat the same question: the answer may have changed.
     if (asked) void explanation.refetch()
   })
@@ -91,6 +115,12 @@ export function PlaygroundPage() {
                 allowNegative={false}
                 {...form.getInputProps('delta')}
               />
+              <TextInput
+                label="Entities"
+                description="Whose caps apply, as type:id, separated by spaces"
+                placeholder="team:7 agent:42"
+                {...form.getInputProps('entities')}
+              />
               <Button type="submit" loading={explanation.isFetching && asked}>
                 Ask
               </Button>
@@ -109,10 +139,21 @@ export function PlaygroundPage() {
           )}
         </Grid.Col>
       </Grid>
-      {asked && <Code appId={appId} userId={user} featureId={feature} delta={amount} />}
+      {asked && (
+        <Code
+          appId={appId}
+          userId={user}
+          featureId={feature}
+          delta={amount}
+          entities={entitiesIn(entities)}
+        />
+      )}
     </Page>
   )
 }
+
+/** At most 4 may be named; the service says so. */
+const entitiesIn = (text: string): string[] => text.split(/[\s,]+/).filter((entity) => entity !== '')
 
 interface AnswerProps {
   appId: string
@@ -122,7 +163,7 @@ interface AnswerProps {
 }
 
 function Answer({ appId, explanation, features, feature }: AnswerProps) {
-  const { access, reason, reasonCode, consumption, steps, periodStart, periodEnd, subscriptions } =
+  const { access, reason, reasonCode, deniedBy, consumption, steps, periodStart, periodEnd, subscriptions } =
     explanation
   const granted = features.find(({ id }) => id === feature)
   return (
@@ -132,6 +173,14 @@ function Answer({ appId, explanation, features, feature }: AnswerProps) {
         <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
           {reasonCode.toLowerCase().replaceAll('_', ' ')}
         </Tag>
+        {deniedBy !== null && (
+          <>
+            {' '}
+            <Tag tone="bad" title="Limit that denied the check">
+              by {deniedBy === 'PLAN' ? 'the sources' : deniedBy}
+            </Tag>
+          </>
+        )}
       </Note>
       {consumption && <UsageBar label="Used" {...consumption} labels={granted} />}
       <Paper radius="md" p="md">
@@ -202,17 +251,20 @@ function Code({
   userId,
   featureId,
   delta,
+  entities,
 }: {
   appId: string
   userId: string
   featureId: string
   delta: number
+  entities: readonly string[]
 }) {
+  const named = entities.length > 0
   const call = adminCall(
-    'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used budget } } }',
-    { userId, featureId, delta },
+    `query ($userId: String!, $featureId: String!, $delta: Int${named ? ', $entities: [String!]' : ''}) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta${named ? ', entities: $entities' : ''}) { access reason consumption { used budget } } }`,
+    { userId, featureId, delta, ...(named && { entities }) },
   )
-  const args = `userId: ${quoted(userId)}, featureId: ${quoted(featureId)}${delta === 1 ? '' : `, delta: ${delta}`}`
+  const args = `userId: ${quoted(userId)}, featureId: ${quoted(featureId)}${delta === 1 ? '' : `, delta: ${delta}`}${named ? `, entities: [${entities.map(quoted).join(', ')}]` : ''}`
   return (
     <Stack gap="xs">
       <Title order={2}>The same in code</Title>

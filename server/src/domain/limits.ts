@@ -58,6 +58,8 @@ export const MAX_CAPS = 100
 export const MAX_LISTED_CAPS = 200
 /** Per user, of all features. */
 export const MAX_AUTO_RECHARGES = 100
+/** Users whose rows are changed by the deletion of a feature that they have or had credits of. Far below the time limit of a request. */
+export const MAX_FORGOTTEN_SPENDERS = 10_000
 /** Of an entitlement. A decision reads a count for each, and for each entity that a call names. */
 export const MAX_PLAN_CAPS = 10
 /** Of a call. Each may have caps, and every reservation stores them. */

@@ -8,6 +8,8 @@ import {
   MAX_CREDITS,
   MAX_DRAWN_PARTS,
   MAX_ENTITIES,
+  MAX_FORGOTTEN_SPENDERS,
+  MAX_LISTED_CAPS,
   MAX_PLAN_CAPS,
   MAX_POOL_COST,
   MAX_REFILLED_CREDITS,
@@ -148,7 +150,75 @@ async function takeBack(world: World, parts: number) {
   return record(-parts)
 }
 
+/** Deletes a feature of which so many users had credits, none of which was used. */
+async function deleteHadBy(world: World, users: number) {
+  const { admin, dashboard, databaseUrl, fresh } = world
+  const [userId, featureId, id] = [fresh(), fresh(), fresh()]
+  await admin.data(CREATE_FEATURE, { input: { id: featureId, name: 'Units', type: 'CONSUMABLE' } })
+  await admin.data(CREATE_USER, { input: { id: userId } })
+  await admin.data(ADD_CREDIT, { input: { id, userId, featureId, amount: 10 } })
+  await admin.data('mutation ($id: String!) { voidCredit(id: $id) { id } }', { id })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into spender (app_id, user_uid, features)
+     select 'default', -n, jsonb_build_object($1::text, '{}'::jsonb) from generate_series(1, $2::int) n
+     on conflict (app_id, user_uid) do update set features = excluded.features`,
+    [featureId, users - 1],
+  )
+  return dashboard.ask('mutation ($id: String!) { deleteFeature(appId: "default", id: $id) { id } }', {
+    id: featureId,
+  })
+}
+
+/** How many caps of the plans of a user are not listed. */
+async function unlisted({ admin, dashboard, fresh }: World, caps: number): Promise<number> {
+  const [userId, packageId] = [fresh(), fresh()]
+  const features = []
+  for (let left = caps; left > 0; left -= MAX_PLAN_CAPS) {
+    const id = fresh()
+    await admin.data(CREATE_FEATURE, { input: { id, name: 'Units', type: 'CONSUMABLE' } })
+    const perEntity = (_: unknown, i: number) => ({ period: 'DAY', limit: 1, perEntity: `type-${i}` })
+    features.push({
+      id,
+      entitlement: { limit: 1, caps: Array.from({ length: Math.min(left, MAX_PLAN_CAPS) }, perEntity) },
+    })
+  }
+  await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
+    input: { id: packageId, name: 'Many', features },
+  })
+  await dashboard.data('mutation ($id: String!) { publishPackage(appId: "default", id: $id) { id } }', {
+    id: packageId,
+  })
+  await admin.data(CREATE_USER, { input: { id: userId } })
+  await admin.data(
+    'mutation ($of: String!, $id: String!) { subscribe(userId: $of, packageIds: [$id]) { id } }',
+    {
+      of: userId,
+      id: packageId,
+    },
+  )
+  const { userCaps } = await dashboard.data(
+    'query ($userId: String!) { userCaps(appId: "default", userId: $userId) { more caps { limit } } }',
+    { userId },
+  )
+  expect(userCaps.caps.length + userCaps.more).toBe(caps)
+  return userCaps.more
+}
+
 export const creditBounds: Bound[] = [
+  valueBound(
+    'MAX_FORGOTTEN_SPENDERS',
+    'users who had credits of a feature that is deleted',
+    { within: MAX_FORGOTTEN_SPENDERS, beyond: MAX_FORGOTTEN_SPENDERS + 1 },
+    deleteHadBy,
+    /had credits, caps or a pool of more than 10,000 users/,
+  ),
+  {
+    limit: 'MAX_LISTED_CAPS',
+    what: 'caps on the page of a user',
+    works: async (world) => expect(await unlisted(world, MAX_LISTED_CAPS)).toBe(0),
+    refused: async (world) => expect(await unlisted(world, MAX_LISTED_CAPS + 1)).toBe(1),
+  },
   valueBound(
     'MAX_COSTS',
     'features that draw on a pool',

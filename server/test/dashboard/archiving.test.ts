@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { BY_HAND } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
-import { WAITING } from '../harness/database.ts'
+import { rowsOf, WAITING } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
 import { createApp, startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
@@ -181,6 +181,78 @@ describe('gap: deleting', () => {
     await change('setOverride(input: {userId: "ann", featureId: "given", mode: GRANT})', '{ mode }')
     await change('removeOverride(userId: "ann", featureId: "given")', '{ mode }')
     expect(await refusal('deleteFeature(id: "given")')).toContain('has or had overrides')
+  })
+
+  it('a feature that was in a pool, or had credits, reservations or caps that nobody used, goes with them', async () => {
+    const { id, admin, change, refusal } = await newApp()
+    const mutate = (text: string) => admin.data(`mutation { ${text} }`)
+    for (const feature of ['coin', 'image'])
+      await change(`createFeature(input: {id: "${feature}", name: "${feature}", type: CONSUMABLE})`)
+    const setCosts = (costs: string) => mutate(`updateFeature(id: "coin", input: {costs: [${costs}]}) { id }`)
+    await setCosts('{featureId: "image", cost: 2}')
+    expect(await refusal('deleteFeature(id: "coin")')).toBe(
+      'The feature "coin" is a pool. Archive it instead.',
+    )
+    expect(await refusal('deleteFeature(id: "image")')).toBe(
+      'The feature "image" draws on the pool "coin". Archive it instead.',
+    )
+    await setCosts('')
+
+    await mutate('addCredit(input: {id: "gift", userId: "ann", featureId: "coin", amount: 5}) { id }')
+    expect(await refusal('deleteFeature(id: "coin")')).toContain('has credits')
+    await mutate('reserveUsage(input: {id: "r1", userId: "ann", featureId: "coin", amount: 5}) { id }')
+    await mutate('setCap(input: {userId: "ann", featureId: "coin", limit: 5, period: DAY}) { limit }')
+    await mutate('voidCredit(id: "gift") { id }')
+    expect(await refusal('deleteFeature(id: "coin")')).toBe(
+      'The feature "coin" has reservations that hold units or were settled and has caps of users. Archive it instead.',
+    )
+    await mutate('releaseReservation(id: "r1") { id }')
+    expect(await refusal('deleteFeature(id: "coin")')).toContain('has caps of users')
+    await mutate('removeCap(userId: "ann", featureId: "coin", period: DAY) { limit }')
+    expect(await change('deleteFeature(id: "coin")')).toEqual({ id: 'coin' })
+    expect(await change('deleteFeature(id: "image")')).toEqual({ id: 'image' })
+    const left = await rowsOf(
+      { connectionString: server.databaseUrl },
+      `select id from credit where app_id = $1 union all select id from usage_reservation where app_id = $1
+       union all select k from spender, jsonb_object_keys(features) k where app_id = $1`,
+      [id],
+    )
+    expect(left).toEqual([])
+    // One with the same id begins anew.
+    await change('createFeature(input: {id: "coin", name: "Coin", type: CONSUMABLE})')
+    await mutate('addCredit(input: {id: "new", userId: "ann", featureId: "coin", amount: 3}) { id }')
+    const { recordUsage } = await mutate(
+      'recordUsage(input: {userId: "ann", featureId: "coin", delta: 3}) { recorded }',
+    )
+    expect(recordUsage).toEqual({ recorded: true })
+    await mutate('recordUsage(input: {userId: "ann", featureId: "coin", delta: -3}) { recorded }')
+    await mutate('voidCredit(id: "new") { id }')
+    expect(await refusal('deleteFeature(id: "coin")')).toBe(
+      'The feature "coin" was used. Archive it instead.',
+    )
+  })
+
+  it('a feature and a credit of it at the same moment: one of the two wins', async () => {
+    const { id, admin, dashboard, change } = await newApp()
+    for (let round = 0; round < 8; round++) {
+      const feature = `coin-${round}`
+      await change(`createFeature(input: {id: "${feature}", name: "Coin", type: CONSUMABLE})`)
+      const credit = (name: string) =>
+        admin.ask(
+          `mutation { addCredit(input: {id: "${name}", userId: "ann", featureId: "${feature}", amount: 5}) { id } }`,
+        )
+      await credit(`before-${round}`)
+      await admin.data(`mutation { voidCredit(id: "before-${round}") { id } }`)
+      const [added, deleted] = await Promise.all([
+        credit(`at-once-${round}`),
+        dashboard.ask(`mutation { deleteFeature(appId: "${id}", id: "${feature}") { id } }`),
+      ])
+      const messages = [added, deleted].map((answer: Data) => answer.errors?.[0]?.message ?? 'done')
+      expect([
+        'Feature Id not found for app / done',
+        `done / The feature "${feature}" has credits, or had some that were used or bought. Archive it instead.`,
+      ]).toContain(messages.join(' / '))
+    }
   })
 
   it('at the same moment as a subscription, one of the two wins and the other is told why', async () => {

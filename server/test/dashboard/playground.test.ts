@@ -147,3 +147,45 @@ describe('gap: the playground', () => {
     )
   })
 })
+
+describe('gap: the playground with many credits and caps', () => {
+  it('lists the first sources and caps and the number of others, and says what denied the check', async () => {
+    const app = await clockedApp(server)
+    const { id: appId, admin, dashboard } = app
+    await publishPackage(app, 'plan', { call: { limit: 10 } })
+    await app.subscribe('plan')
+    await admin.data(
+      'mutation { addCredit(input: {id: "first", userId: "ann", featureId: "call", amount: 2, priority: 0}) { id } }',
+    )
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at)
+       select app_id, 'more-' || n, user_uid, feature_id, 1, kind, 1, effective_at, created_at
+       from credit, generate_series(1, 999) n where app_id = $1 and id = 'first'`,
+      [appId],
+    )
+    for (let n = 1; n <= 50; n++)
+      await admin.data('mutation ($input: CapInput!) { setCap(input: $input) { limit } }', {
+        input: { userId: 'ann', featureId: 'call', entity: `agent:${n}`, limit: 100 + n, period: 'DAY' },
+      })
+    const explain = async (delta: number, entities: string[]) =>
+      (
+        await dashboard.data(
+          `query ($appId: String!, $delta: Int!, $entities: [String!]!) {
+            explain(appId: $appId, userId: "ann", featureId: "call", delta: $delta, entities: $entities) {
+              access deniedBy steps { step text } } }`,
+          { appId, delta, entities },
+        )
+      ).explain
+    const granted = await explain(1, ['agent:50'])
+    const { text } = granted.steps.find(({ step }: Data) => step === 'SOURCES')
+    expect(granted).toMatchObject({ access: true, deniedBy: null })
+    expect(text).toContain('Paid in this order: the credit "first" (2 left), ')
+    expect(text).toContain(', and 991 more. Caps: 150 of 150 left per day for "agent:50"')
+    expect(text).toContain('101 of 101 left per day for "agent:1"')
+    expect(text).toMatch(/, and 40 more\.$/)
+    expect(text.length).toBeLessThan(2_000)
+    expect(await explain(151, ['agent:50'])).toMatchObject({ access: false, deniedBy: 'CAP DAY agent:50' })
+    expect(await explain(2_000, [])).toMatchObject({ access: false, deniedBy: 'PLAN' })
+  })
+})

@@ -33,6 +33,11 @@ import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
 import * as caps from '../../src/store/credits/caps.ts'
 import * as credits from '../../src/store/credits/credits.ts'
+import {
+  deleteSpending,
+  forgetSpenders,
+  spendingOnFeature,
+} from '../../src/store/credits/feature-spending.ts'
 import * as recharges from '../../src/store/credits/recharges.ts'
 import * as reservations from '../../src/store/credits/reservations.ts'
 import * as spenders from '../../src/store/credits/spenders.ts'
@@ -249,6 +254,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
     await setArchived(db, 'feature', app, 'calls', true),
     await setArchived(db, 'package', app, 'plan', true),
   ],
+  lockFeature: (db, app) => features.lockFeature(db, app, 'unused'),
   deleteFeature: (db, app) => features.deleteFeature(db, app, 'unused'),
   holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
   checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
@@ -368,6 +374,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   failCheckoutSession: (db, app) => checkouts.failCheckoutSession(db, app, 'recharging'),
   capsOfUser: (db, app) => caps.capsOfUser(db, app, UID, null),
   capCountsOfUser: (db, app) => caps.capCountsOfUser(db, app, UID, ['calls'], ['team:7']),
+  spendingOnFeature: (db, app) => spendingOnFeature(db, app, 'calls'),
+  forgetSpenders: (db, app) => forgetSpenders(db, app, 'calls'),
+  deleteSpending: (db, app) => deleteSpending(db, app, 'calls'),
   unlimitCap: (db, app) => caps.unlimitCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   deleteCap: (db, app) => caps.deleteCap(db, app, UID, 'calls', { entity: null, period: 'DAY' }),
   findReservation: (db, app) => reservations.findReservation(db, app, 'reservation'),

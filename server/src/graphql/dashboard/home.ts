@@ -157,6 +157,10 @@ function defineExplanation(builder: Builder<DashboardContext>, types: DashboardT
       access: t.exposeBoolean('access'),
       reason: t.exposeString('reason'),
       reasonCode: t.expose('reasonCode', { type: types.reasonCode }),
+      deniedBy: t.exposeString('deniedBy', {
+        nullable: true,
+        description: 'Limit that denied the check, as in `canUseFeature`.',
+      }),
       consumption: t.expose('consumption', { type: types.consumption, nullable: true }),
       now: t.string({ resolve: (e) => isoTime(e.now) }),
       resetPeriod: t.expose('resetPeriod', { type: types.resetPeriod, nullable: true }),

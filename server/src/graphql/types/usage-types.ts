@@ -1,6 +1,6 @@
 import { type Consumption, REASON_CODES } from '../../domain/access.ts'
 import type { Source } from '../../domain/purse.ts'
-import type { FeatureAccess } from '../../operations/usage/can-use-feature.ts'
+import { deniedBy, type FeatureAccess } from '../../operations/usage/can-use-feature.ts'
 import type { UsagePeriod } from '../../operations/usage/show-usage.ts'
 import type { Builder } from './builder.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
@@ -86,7 +86,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
         nullable: true,
         description:
           'Limit that denied the check: `PLAN` if the sources have too few units left; otherwise a cap with its period and entity, for example `CAP DAY`, `CAP HOUR agent:42`, or `POOL CAP DAY` for a cap of the pool. Null if access is granted, or denied for another reason.',
-        resolve: ({ deniedBy, reasonCode }) => deniedBy ?? (reasonCode === 'LIMIT_EXCEEDED' ? 'PLAN' : null),
+        resolve: deniedBy,
       }),
     }),
   })

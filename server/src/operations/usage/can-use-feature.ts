@@ -22,6 +22,10 @@ interface StateAccess extends Access {
   deniedBy?: string | null | undefined
 }
 
+/** Limit that denied a check; null: access is granted, or was denied for another reason. */
+export const deniedBy = ({ deniedBy, reasonCode }: StateAccess): string | null =>
+  deniedBy ?? (reasonCode === 'LIMIT_EXCEEDED' ? 'PLAN' : null)
+
 /** The answer to a check of `delta` units, by the rule that a record follows. */
 export function accessOf(
   { entitlement, used, purse, now }: Pick<EntitlementState, 'entitlement' | 'used' | 'purse' | 'now'>,

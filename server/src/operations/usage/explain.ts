@@ -12,11 +12,13 @@ import { findUserByUid } from '../../store/users/users.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState } from '../call/hot-paths.ts'
-import { accessOf } from './can-use-feature.ts'
+import { accessOf, deniedBy } from './can-use-feature.ts'
 import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
 import { readEntitlements } from './read-entitlements.ts'
 
 export interface Explanation extends Access {
+  /** as `canUseFeature` says it */
+  deniedBy: string | null
   now: number
   resetPeriod: ResetPeriod | null
   periodStart: number | null
@@ -54,6 +56,7 @@ export async function explain(
     .sort((a, b) => Number(b.live) - Number(a.live))
   return {
     ...access,
+    deniedBy: deniedBy(access),
     now,
     resetPeriod: metered?.allowance.resetPeriod ?? null,
     periodStart: metered?.period.start ?? null,
@@ -72,6 +75,7 @@ export async function explain(
       purse,
       now,
       delta,
+      entities,
       access,
     }),
   }

@@ -1,5 +1,5 @@
 import type { Access } from '../../domain/access.ts'
-import { capLeft, windowEnd } from '../../domain/cap.ts'
+import { capApplies, capLeft, type HeldCap, windowEnd } from '../../domain/cap.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import type { Override } from '../../domain/override.ts'
@@ -74,6 +74,7 @@ interface Found {
   purse: Purse | null
   now: number
   delta: number
+  entities: readonly string[]
   access: Access
 }
 
@@ -233,8 +234,31 @@ function used({ entitlement, used, delta, access, purse }: Found): ExplainedStep
   }
 }
 
+/** A user may have a thousand credits, and a hundred caps. */
+const LISTED = 10
+
+/** The first ones, and the number of others. */
+function listed(all: readonly Sentence[]): Sentence {
+  const more = all.length - LISTED
+  return joined(more > 0 ? [...all.slice(0, LISTED), say`and ${number(more)} more`] : all, ', ')
+}
+
+/** First those that apply to the question, the tightest before others. */
+const byImportance =
+  (entities: readonly string[]) =>
+  (a: HeldCap, b: HeldCap): number =>
+    Number(capApplies(b, entities)) - Number(capApplies(a, entities)) || capLeft(a) - capLeft(b)
+
 /** Computed from the rows that the answer was decided by. */
-function sources({ featureId, catalogue, entitlement, purse, now, access }: Found): ExplainedStep | null {
+function sources({
+  featureId,
+  catalogue,
+  entitlement,
+  purse,
+  now,
+  entities,
+  access,
+}: Found): ExplainedStep | null {
   if (!purse) return null
   const labels = catalogue.features.get(featureId)
   const found = sourcesOf(purse, now).map(({ kind, id, left, expiresAt, pool }) => {
@@ -246,7 +270,7 @@ function sources({ featureId, catalogue, entitlement, purse, now, access }: Foun
   })
   const { reserved = 0 } = access.consumption ?? {}
   const held = reserved > 0 ? ` ${units(reserved, labels)} reserved.` : ''
-  const caps = purse.caps.map((cap) => {
+  const caps = [...purse.caps].sort(byImportance(entities)).map((cap) => {
     const left = say`${units(capLeft(cap), labels)} of ${units(cap.limit, labels)} left ${per(cap.period)}`
     const of = cap.entity === null ? say`${left}` : say`${left} for ${quote(cap.entity)}`
     const end = windowEnd(cap.period, now)
@@ -256,13 +280,13 @@ function sources({ featureId, catalogue, entitlement, purse, now, access }: Foun
   for (const { period, limit, perEntity } of plan)
     if (perEntity !== null)
       caps.push(say`${units(limit, labels)} ${per(period)} for each ${quote(`${perEntity}:…`)}`)
-  const limited = caps.length > 0 ? say` Caps: ${joined(caps, ', ')}.` : ''
+  const limited = caps.length > 0 ? say` Caps: ${listed(caps)}.` : ''
   return {
     step: 'SOURCES',
     passed: access.access,
     parts:
       found.length > 0
-        ? say`Paid in this order: ${joined(found, ', ')}.${held}${limited}`
+        ? say`Paid in this order: ${listed(found)}.${held}${limited}`
         : say`No source has units left.${held}${limited}`,
   }
 }

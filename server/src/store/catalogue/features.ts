@@ -70,6 +70,15 @@ export async function flagPools(db: HomeDb, appId: string, features: readonly Fe
 const arrayOrNull = (thresholds: Feature['thresholds']): string | null =>
   thresholds ? `{${thresholds.join(',')}}` : null
 
+/** Waits for transactions that add what refers to the feature, such as a credit, and blocks further ones. False: there is no such feature. */
+export async function lockFeature(db: HomeDb, appId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(`select from feature where app_id = $1 and id = $2 for update`, [
+    appId,
+    id,
+  ])
+  return rowCount === 1
+}
+
 export async function deleteFeature(db: HomeDb, appId: string, id: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1 and kind = 'feature' and id = $2`, [appId, id])
   await db.query(`delete from feature where app_id = $1 and id = $2`, [appId, id])
