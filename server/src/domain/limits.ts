@@ -97,7 +97,7 @@ export const MAX_ROOT_FIELDS = 50
  */
 export const MAX_COST = 200_000
 /** For members, whose schema is larger. Any of its lists with all fields costs less. */
-export const MAX_MEMBER_COST = 500_000
+export const MAX_MEMBER_COST = 600_000
 /** All packages and all subscriptions with their packages cost 28,000, which the page of an end user may request. */
 export const MAX_CLIENT_COST = 40_000
 /** Introspection only; the full query that tools send costs 124,000. */

@@ -95,6 +95,12 @@ async function reserveAmong(world: World, count: number) {
      from usage_reservation, generate_series(1, $2::int) n where feature_id = $1`,
     [input.featureId, count - 2],
   )
+  // As every change of a user's reservations does.
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `update spender s set version = version + 1 from users u where u.app_id = s.app_id and u.uid = s.user_uid and u.id = $1`,
+    [input.userId],
+  )
   return admin.ask(RESERVE, { input })
 }
 

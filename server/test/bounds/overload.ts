@@ -52,7 +52,7 @@ export const overloadBounds: Bound[] = [
       await createApp(world, appId)
       return world.dashboard.ask(featuresCosting(cost, appId))
     },
-    /its cost is 500001, the maximum is 500000/,
+    /its cost is 600001, the maximum is 600000/,
   ),
   valueBound(
     'MAX_INTROSPECTION_COST',

@@ -8,6 +8,7 @@ import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 import { rollUpUsage } from '../../src/operations/upkeep/roll-up-usage.ts'
 import { REVENUE_LISTS } from '../../src/store/billing/revenue-lists.ts'
 import { openPool } from '../../src/store/connection/database.ts'
+import { pruneCapCounts } from '../../src/store/credits/caps.ts'
 import { duePublications } from '../../src/store/jobs/due-publications.ts'
 import { pruneFeatureActivity, pruneReceipts } from '../../src/store/jobs/prune.ts'
 import { SUBSCRIPTION_STATES } from '../../src/store/subscriptions/subscription-list.ts'
@@ -188,6 +189,7 @@ async function everyStatement(): Promise<Statement[]> {
   await duePublications(pool, 1)
   await pruneReceipts(pool, 86_400, 1_000)
   await pruneFeatureActivity(pool, 86_400, 1_000)
+  await pruneCapCounts(pool, 1_000)
   await settleByClock(inItsPlace(pool), 'default', 1, Date.now())
   await rollUpUsage(pool, new AbortController().signal)
   await cancelLater(inItsPlace(pool), 'default', [subscriptions[0].id], Date.now())
@@ -271,6 +273,8 @@ const WHOLE: Record<string, string> = {
     'the figures of the Revenue page, kept for five minutes',
   'select s.id, coalesce(c.currency':
     'a list sorted by amount looks up the prices of up to 100,000 subscriptions of an app',
+  'select exists (select from credit k where k.app_id = app.id':
+    'before a feature is deleted, its credits, reservations and caps are looked through',
   'select (select count(*) from users where app_id': 'an owner is told what would go with an app',
   'select (select count(*) from session where member_id':
     'the page of members says how many browsers each uses',

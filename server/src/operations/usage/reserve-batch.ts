@@ -190,7 +190,8 @@ function decide(
   move.reservations.push({ isNew: found === null, row: change.after })
   if (key) {
     const results = JSON.stringify({ [key.field]: { value: answer } })
-    move.receipts.push({ ...key, results, userUid: uid })
+    // The answer names the user, by which it is found.
+    move.receipts.push({ ...key, results, userUid: null })
   }
   const wasLive = found && reservationState(found, now) === 'HELD' ? 1 : 0
   const isLive = reservationState(change.after, now) === 'HELD' ? 1 : 0

@@ -75,7 +75,7 @@ export async function loadApp(db: HomeDb, appId: string): Promise<LoadedApp | nu
     name: 'load-app',
     text: `
 select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
-  app.usage_events as "usageEvents", exists (select from recharge_rule where app_id = app.id) as recharges,
+  app.usage_events as "usageEvents", coalesce((select true from recharge_rule where app_id = app.id order by user_uid limit 1), false) as recharges,
   (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
      'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as layout,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'), 'scope', scope,

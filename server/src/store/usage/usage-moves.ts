@@ -70,7 +70,7 @@ interface LedgerEntry {
 export interface Receipt extends KeyName {
   request: Buffer
   results: string
-  /** whose usage it is; null: of no user that exists */
+  /** whose usage it is; null: of no user that exists, or the results name them */
   userUid: number | null
 }
 
