@@ -23,8 +23,10 @@ import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
 import { PACKAGE } from './package-query.ts'
 import { ScheduledPublication } from './scheduled-publication.tsx'
-import { SubscriptionList } from './subscription-list.tsx'
 
+const SubscriptionList = lazy(async () => ({
+  default: (await import('./subscription-list.tsx')).SubscriptionList,
+}))
 const PackageVersions = lazy(async () => ({
   default: (await import('./package-versions.tsx')).PackageVersions,
 }))
@@ -202,7 +204,9 @@ export function PackagePage() {
                 <PackagePrices appId={app} packageId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="subscribers">
-                <SubscriptionList appId={app} packageId={id} />
+                <Suspense fallback={<Loading />}>
+                  <SubscriptionList appId={app} packageId={id} />
+                </Suspense>
               </Tabs.Panel>
               <Tabs.Panel value="versions">
                 <Stack gap="md">

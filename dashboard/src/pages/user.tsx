@@ -17,7 +17,6 @@ import { Page } from '../ui/page.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
-import { UserCredits } from './user-credits.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
 import { UserPayments } from './user-payments.tsx'
@@ -37,6 +36,7 @@ const SendLinkForm = lazy(async () => ({
 const UserToken = lazy(async () => ({ default: (await import('../forms/user-token.tsx')).UserToken }))
 const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-form.tsx')).TrialForm }))
 
+const UserCredits = lazy(async () => ({ default: (await import('./user-credits.tsx')).UserCredits }))
 const UserCaps = lazy(async () => ({ default: (await import('./user-caps.tsx')).UserCaps }))
 const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }))
 
@@ -170,7 +170,9 @@ export function UserPage() {
                   <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
                 </Tabs.Panel>
                 <Tabs.Panel value="credits">
-                  <UserCredits appId={app} userId={id} onSendLink={() => setOpen('credits')} />
+                  <Suspense fallback={<Loading />}>
+                    <UserCredits appId={app} userId={id} onSendLink={() => setOpen('credits')} />
+                  </Suspense>
                 </Tabs.Panel>
                 <Tabs.Panel value="caps">
                   <Suspense fallback={<Loading />}>

@@ -48,7 +48,7 @@ beforeAll(async () => {
 })
 beforeEach(() =>
   pool.query(
-    'truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, feature_activity, idempotency, payment',
+    'truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, feature_activity, idempotency, payment, recharge_attempt',
   ),
 )
 
