@@ -181,6 +181,7 @@ describe('gap: the audit log', () => {
       'setOwner',
       'signIn',
       'signInFailed',
+      'syncAutoRecharge',
       'syncCredit',
       'syncSubscription',
     ]
