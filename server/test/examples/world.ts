@@ -100,7 +100,7 @@ export async function furnishWorld(
     createBillingTemplate(appId: "${appId}", input: { id: "plan", name: "${text}", packageIds: "plan" }) { id }
   }`)
   await admin.call('setAutoRecharge { state }', {
-    input: { userId: 'ann', featureId: 'storage', below: 1, upTo: 9, priceId: 'price_pack' },
+    input: { userId: 'ann', featureId: 'storage', below: 1, upTo: limit, priceId: 'price_pack' },
   })
   const migrateSubscriptions = await admin.call('migrateSubscriptions { id }', {
     packageId: 'plan',
