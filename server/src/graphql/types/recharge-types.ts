@@ -37,7 +37,7 @@ export function defineRechargeTypes<Context extends object>(builder: Builder<Con
         spent: t.exposeFloat('spent', {
           description: 'Amount charged in this month, in minor units, including a charge under way.',
         }),
-        state: t.expose('state', { type: state }),
+        state: t.expose('state', { type: state, description: 'Whether it buys credits when few are left.' }),
         declines: t.exposeInt('declines', { description: 'Declines since the last payment.' }),
         waitsUntil: t.string({
           nullable: true,
