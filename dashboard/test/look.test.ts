@@ -147,7 +147,7 @@ describe('gap: charts', () => {
     await page.getByText('○ Current period (incomplete)').waitFor()
     expect(await page.locator('.u-legend').first().locator('tr:visible').allInnerTexts()).toEqual([
       'Used',
-      'Budget',
+      'Limit',
     ])
     await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).hover()
     await page.getByText('8 so far').waitFor()
