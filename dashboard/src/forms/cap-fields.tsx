@@ -1,7 +1,8 @@
-import { ActionIcon, Group, NumberInput, Select, TextInput } from '@mantine/core'
+import { ActionIcon, Group, Select, TextInput } from '@mantine/core'
 import type { GetInputPropsReturnType } from '@mantine/form'
 import { IconTrash } from '@tabler/icons-react'
 import type { GrantCap } from '../grants.ts'
+import { UnitsInput } from '../ui/units-input.tsx'
 
 export interface CapValues {
   limit: number | string
@@ -39,17 +40,7 @@ interface CapFieldsProps {
 export function CapFields({ number, fieldProps, readOnly, onRemove }: CapFieldsProps) {
   return (
     <Group align="flex-end" gap="md" mt="sm" role="group" aria-label={`Cap ${number}`}>
-      <NumberInput
-        label="Cap"
-        w={130}
-        min={0}
-        max={Number.MAX_SAFE_INTEGER}
-        allowDecimal={false}
-        allowNegative={false}
-        thousandSeparator=","
-        readOnly={readOnly}
-        {...fieldProps('limit')}
-      />
+      <UnitsInput label="Cap" w={130} readOnly={readOnly} {...fieldProps('limit')} />
       <Select
         label="Per"
         w={140}

@@ -1,4 +1,4 @@
-import { NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Radio, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDebouncedValue } from '@mantine/hooks'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -6,6 +6,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import type { CatalogueFeature } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { number } from '../ui/number.ts'
+import { UnitsInput } from '../ui/units-input.tsx'
 import { When } from '../ui/when.tsx'
 import { REMOVE_CAP, SET_CAP, type UserCap } from './cap-changes.ts'
 import { CAP_WINDOWS } from './cap-fields.tsx'
@@ -110,15 +111,7 @@ export function CapForm({ appId, userId, features, cap, onDone }: CapFormProps) 
             {...form.getInputProps('entity')}
           />
         )}
-        <NumberInput
-          label="At most"
-          min={0}
-          max={Number.MAX_SAFE_INTEGER}
-          allowDecimal={false}
-          allowNegative={false}
-          thousandSeparator=","
-          {...form.getInputProps('limit')}
-        />
+        <UnitsInput label="At most" {...form.getInputProps('limit')} />
         <Select
           label="Per"
           description="Windows are those of the UTC calendar"

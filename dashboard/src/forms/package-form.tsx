@@ -1,16 +1,4 @@
-import {
-  ActionIcon,
-  Box,
-  Button,
-  Group,
-  NumberInput,
-  Paper,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Box, Button, Group, Paper, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconTrash } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
@@ -24,6 +12,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loading } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
+import { UnitsInput } from '../ui/units-input.tsx'
 import { CapFields, capProblems, NEW_CAP } from './cap-fields.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { hasOverageCap, inputOf, MAX_CAPS, NEW_GRANT, valuesOf } from './grant-values.ts'
@@ -142,15 +131,10 @@ export function PackageForm(props: PackageFormProps) {
                       </Text>
                     ) : (
                       <>
-                        <NumberInput
+                        <UnitsInput
                           label={limitLabel(featureOf(grant.id))}
                           placeholder="unlimited"
                           w={130}
-                          min={0}
-                          max={Number.MAX_SAFE_INTEGER}
-                          allowDecimal={false}
-                          allowNegative={false}
-                          thousandSeparator=","
                           readOnly={readOnly}
                           {...form.getInputProps(`grants.${row}.limit`)}
                         />
@@ -169,15 +153,10 @@ export function PackageForm(props: PackageFormProps) {
                           {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
                         />
                         {hasOverageCap(grant) && (
-                          <NumberInput
+                          <UnitsInput
                             label="Overage up to"
                             placeholder="any amount"
                             w={130}
-                            min={0}
-                            max={Number.MAX_SAFE_INTEGER}
-                            allowDecimal={false}
-                            allowNegative={false}
-                            thousandSeparator=","
                             readOnly={readOnly}
                             {...form.getInputProps(`grants.${row}.overageCap`)}
                           />

@@ -78,7 +78,7 @@ const PoolLink = ({ appId, feature }: { appId: string; feature: Pick<Feature, 'i
   </AnchorLink>
 )
 
-/** What is being added (`cost` null) or changed. */
+/** The cost that the form is about; `cost` is null for a new one. */
 type Edited = { cost: Cost | null }
 
 function Costs({ appId, pool, features }: { appId: string; pool: Feature; features: readonly Feature[] }) {

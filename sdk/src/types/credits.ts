@@ -207,7 +207,7 @@ export interface AutoRecharge {
   maxSpendPerPeriod: number | null
   /** Amount charged in this month, in minor units, including a charge under way. */
   spent: number
-  /** whether it buys credits when few are left */
+  /** Whether it buys credits when few are left. */
   state: AutoRechargeState
   /** Declines since the last payment. */
   declines: number

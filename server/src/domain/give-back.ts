@@ -4,7 +4,7 @@ import { spent, type Taken, takenIn, usedInPeriod } from './spending.ts'
 import { addPart, byDraw, type Part, sum, unitsOf } from './split.ts'
 
 /**
- * Returns units that were used in this period, in reverse order: first what was used beyond the budget, then what a pool
+ * Gives back units that were used in this period, in reverse order: first those used beyond the budget, then those that a pool
  * paid, then the sources. Null: fewer were used, or what a pool paid cannot be returned to it any more.
  */
 export function giveBack(purse: Purse, amount: number, entities: readonly string[] = []): Taken | null {
@@ -27,7 +27,7 @@ export function giveBack(purse: Purse, amount: number, entities: readonly string
   return { purse: { ...own, pool: { ...pool, purse: withinDebt(pool.purse) } }, parts }
 }
 
-/** What is owed never exceeds what is used beyond the budget and a limited overage. */
+/** Lowers the debt to the units used beyond the budget and a limited overage. */
 export const withinDebt = (purse: Purse): Purse => ({
   ...purse,
   owed: Math.min(purse.owed, Math.max(0, beyondBudget(purse) - (purse.allowance.overageCap ?? 0))),
@@ -36,7 +36,7 @@ export const withinDebt = (purse: Purse): Purse => ({
 const beyondBudget = ({ allowance: { budget }, used }: Purse): number =>
   budget === null ? 0 : Math.max(0, used - budget)
 
-/** Returns up to so many units to the sources, each at most `most`, in reverse order. */
+/** Gives back up to `amount` units to the sources in reverse order, at most `most` to each. */
 function refilled(purse: Purse, amount: number, most: (credit: HeldCredit | null) => number): Part[] {
   const parts: Part[] = []
   let missing = amount
@@ -48,7 +48,7 @@ function refilled(purse: Purse, amount: number, most: (credit: HeldCredit | null
   return parts
 }
 
-/** Returns up to so many units to the pool: those drawn last first, and of them first what the pool used beyond its budget. */
+/** Gives back up to `units` to the pool: the latest draws first, and of each the part beyond the pool's budget first. */
 function undrawn({ pool, drawn }: Purse, units: number): Part[] {
   if (!pool || units === 0) return []
   const { featureId } = pool

@@ -116,7 +116,7 @@ export const MAX_CACHED_KEYS = 10_000
 export const MAX_REMEMBERED_COUNTERS = 20_000
 /** Credits that each process remembers, some 200 bytes each. Those of the least recently used users are dropped first. */
 export const MAX_REMEMBERED_CREDITS = 100_000
-/** Credits, caps and reservations that each process remembers with what was decided by them, up to a kilobyte each. */
+/** Credits, caps and reservations that each process remembers in order to decide by them. Those of the least recently used users are dropped first. */
 export const MAX_REMEMBERED_SPENDING = 50_000
 /** Reservations of one user that each process remembers. The oldest are dropped first. */
 export const MAX_SPENDER_RESERVATIONS = 100
@@ -228,7 +228,7 @@ export const MAX_LOOKED_AT = 20_000
 export const MAX_COUNTED = 10_000
 /** The same for a list without such a filter, which an index counts in a tenth of a second. */
 export const MAX_TOTAL = 100_000
-/** Subscriptions among which a page sorted by amount is found: their prices are looked up, which takes half a second. */
+/** Subscriptions among which a page sorted by amount is found: the price of each of them is looked up. */
 export const MAX_SORTED_BY_AMOUNT = 100_000
 /** Users found by part of a word. All of them are fetched to find the best ones. */
 export const MAX_USERS_BY_PART = 100

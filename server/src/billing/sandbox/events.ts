@@ -6,7 +6,7 @@ import { insertEvent } from './books.ts'
 export const newRef = (kind: 'cus' | 'sub' | 'evt' | 'in' | 're'): string =>
   `${kind}_sandbox_${randomBytes(12).toString('hex')}`
 
-/** Whoever has it may pay. */
+/** Anyone who has it can pay. */
 export const newCheckoutId = (): string => `cs_sandbox_${randomBytes(24).toString('base64url')}`
 
 /** The object of an event, with enough of it for a receiver to ask for the rest. */

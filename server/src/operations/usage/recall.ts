@@ -37,6 +37,8 @@ export function recallCalls(
   return open.flatMap((one) => {
     const { caller, reservation } = one.item
     const { appId } = caller
+    // Where users are in several places, each has its own connection.
+    if (apps.known(appId)?.layout) return []
     const isNew = reservation.kind === 'RESERVE'
     const userId = isNew ? reservation.userId : reservations.userOf(appId, reservation.id)
     const found = userId === null ? null : spenders.reservation(appId, userId, reservation.id)
