@@ -12,13 +12,7 @@ async function inTime<Module>(module: Promise<Module>): Promise<Module> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () =>
-        reject(
-          new ApiError(
-            'NO_CODE',
-            `The code of this page has not arrived for ${PATIENCE_MS / 1_000} seconds.`,
-          ),
-        ),
+      () => reject(new ApiError('NO_CODE', `This page has not loaded after ${PATIENCE_MS / 1_000} seconds.`)),
       PATIENCE_MS,
     )
   })

@@ -117,7 +117,7 @@ describe('gap: a change that takes long', () => {
     await goHome(page)
     await underWay.abort()
     const failed = page.getByRole('alert').filter({ hasText: 'A change you made has failed' })
-    await failed.getByText('The file did not arrive.').waitFor()
+    await failed.getByText('The upload failed. Check your connection and try again.').waitFor()
     expect(new URL(page.url()).pathname).toBe('/apps/default')
   })
 })
