@@ -97,6 +97,11 @@ const PLACES: Record<string, Place> = {
   voidCredit: { path: '/apps/default/users/ada?tab=credits', control: button('Void the credit crd_ada') },
   setCap: { path: '/apps/default/users/ada?tab=caps', control: button('Set cap') },
   removeCap: { path: '/apps/default/users/ada?tab=caps', control: button(/^Remove the cap API calls/) },
+  setAutoRecharge: { path: '/apps/default/users/ada?tab=credits', control: button('Set up a recharge') },
+  removeAutoRecharge: {
+    path: '/apps/default/users/ada?tab=credits',
+    control: button('Remove the automatic recharge of API calls'),
+  },
   releaseReservation: {
     path: '/apps/default/users/ada?tab=credits',
     control: button('Release the reservation rsv_ada'),
@@ -252,6 +257,7 @@ async function fill(): Promise<void> {
   })
   await server.admin.data(`mutation {
     setCap(input: { userId: "ada", featureId: "calls", limit: 1000, period: DAY }) { limit }
+    setAutoRecharge(input: { userId: "ada", featureId: "calls", below: 1, upTo: 1, priceId: "pack" }) { state }
     reserveUsage(input: { id: "rsv_ada", userId: "ada", featureId: "calls", amount: 5 }) { id }
     carl: createUser(input: { id: "carl" }) { id }
     dora: createUser(input: { id: "dora" }) { id }

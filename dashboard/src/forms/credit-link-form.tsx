@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconExternalLink } from '@tabler/icons-react'
 import { graphql } from '../api/graphql.ts'
@@ -13,32 +13,46 @@ import { useUnsaved } from './unsaved.ts'
 
 const LINK = graphql(`
   mutation GenerateCreditLink(
-    $appId: String!, $userId: String!, $priceId: String!, $quantity: Int!, $successUrl: String!, $cancelUrl: String!
+    $appId: String!, $userId: String!, $priceId: String!, $quantity: Int!, $successUrl: String!, $cancelUrl: String!,
+    $saveCard: Boolean!
   ) {
     generateCreditLink(
-      appId: $appId, userId: $userId, priceId: $priceId, quantity: $quantity, successUrl: $successUrl, cancelUrl: $cancelUrl
+      appId: $appId, userId: $userId, priceId: $priceId, quantity: $quantity, successUrl: $successUrl, cancelUrl: $cancelUrl,
+      saveCard: $saveCard
     ) { url }
   }
 `)
 
+export interface SoldCredits extends Money {
+  id: string
+  units: number
+  featureName: string
+  expiresDays: number | null
+}
+
 interface CreditLinkFormProps {
   appId: string
   userId: string
-  price: Money & { id: string; units: number; featureName: string; expiresDays: number | null }
+  price: SoldCredits
+  /** whether saving the card is chosen at first */
+  saveCard?: boolean
 }
 
 /** Creates a payment link for credits, as the Admin API does. */
-export function CreditLinkForm({ appId, userId, price }: CreditLinkFormProps) {
+export function CreditLinkForm({ appId, userId, price, saveCard = false }: CreditLinkFormProps) {
   const form = useForm({
-    initialValues: { quantity: 1 as number | string },
+    initialValues: { quantity: 1 as number | string, saveCard },
     validate: { quantity: (quantity) => (Number(quantity) >= 1 ? null : 'The quantity is missing.') },
   })
   const { saved } = useUnsaved(form)
   const make = useChange(LINK, { done: saved() })
   const url = make.data?.generateCreditLink?.url
   const quantity = Number(form.values.quantity)
-  const submit = form.onSubmit(() =>
-    make.mutate({ appId, userId, priceId: price.id, quantity, ...resultPages(appId) }, ontoFields(form)),
+  const submit = form.onSubmit(({ saveCard }) =>
+    make.mutate(
+      { appId, userId, priceId: price.id, quantity, saveCard, ...resultPages(appId) },
+      ontoFields(form),
+    ),
   )
   return (
     <form noValidate onSubmit={submit}>
@@ -52,6 +66,11 @@ export function CreditLinkForm({ appId, userId, price }: CreditLinkFormProps) {
           allowNegative={false}
           w={160}
           {...form.getInputProps('quantity')}
+        />
+        <Checkbox
+          label="Save the card for automatic recharges"
+          description="The payment page says so"
+          {...form.getInputProps('saveCard', { type: 'checkbox' })}
         />
         {quantity >= 1 && (
           <Text size="sm" role="status">

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -16,6 +16,10 @@ import { number, units } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
+
+const UserRecharges = lazy(async () => ({
+  default: (await import('./user-recharges.tsx')).UserRecharges,
+}))
 
 const CREDITS = graphql(`
   query Credits($appId: String!, $userId: String!) {
@@ -39,7 +43,7 @@ interface UserCreditsProps {
   onSendLink: () => void
 }
 
-/** Credits and reservations of a user. */
+/** Credits, reservations and automatic recharges of a user. */
 export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
   const may = useMay()
   const asked = useAsk(CREDITS, { appId, userId })
@@ -111,6 +115,9 @@ export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
                 />
               </Stack>
             )}
+            <Suspense fallback={<SkeletonTable columns={5} lines={1} rows={1} />}>
+              <UserRecharges appId={appId} userId={userId} />
+            </Suspense>
             <FormDialog opened={adding} onClose={() => setAdding(false)} title="Add credit">
               <CreditForm
                 appId={appId}

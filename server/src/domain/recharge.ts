@@ -53,7 +53,7 @@ interface Pack {
   amount: number
 }
 
-type Recharge =
+export type Recharge =
   | { kind: 'charge'; packs: number; units: number; amount: number }
   | { kind: 'enough' }
   /** Another pack would exceed the maximum of the month. */

@@ -8,6 +8,12 @@ export const creditQueries = {
   userCaps: { args: () => ({ userId: 'ann' }) },
   capPreview: { args: () => ({ userId: 'ann', featureId: 'storage', entity: 'team:7', period: 'DAY' }) },
   autoRecharges: { args: () => ({ userId: 'ann' }), statements: 3 },
+  autoRechargePreview: {
+    args: () => ({
+      input: { userId: 'ann', featureId: 'storage', below: 20, upTo: 60, priceId: 'price_pack' },
+    }),
+  },
+  hasSavedCard: { args: () => ({ userId: 'ann', provider: 'sandbox' }) },
 } satisfies Partial<QueryExamples>
 
 const figures = (userId: string) =>

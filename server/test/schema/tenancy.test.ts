@@ -364,6 +364,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
   rechargeRulesOf: (db, app) =>
     recharges.rechargeRulesOf(db, { appId: app, userUid: UID, featureId: null }, 0),
+  rechargeChargesOf: (db, app) => recharges.rechargeChargesOf(db, rechargeOf(app), 0),
   setRechargeHealth: (db, app) => recharges.setRechargeHealth(db, rechargeOf(app), HEALTHY),
   forgetDeclines: (db, app) => recharges.forgetDeclines(db, rechargeOf(app)),
   deleteRechargeRule: (db, app) => recharges.deleteRechargeRule(db, rechargeOf(app)),

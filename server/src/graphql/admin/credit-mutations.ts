@@ -12,7 +12,7 @@ import type { Builder } from '../types/builder.ts'
 import { REMOVE_CAP, SET_CAP } from '../types/cap-types.ts'
 import { ADD_CREDIT, RELEASE, VOID_CREDIT } from '../types/credit-types.ts'
 import { newCredit, newReservation } from '../types/inputs.ts'
-import { REMOVE_RECHARGE, SAVE_CARD, SET_RECHARGE } from '../types/recharge-types.ts'
+import { newRecharge, REMOVE_RECHARGE, SAVE_CARD, SET_RECHARGE } from '../types/recharge-types.ts'
 import { type AdminContext, mutationCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
@@ -60,8 +60,8 @@ export function defineCreditMutations(builder: Builder<AdminContext>, types: Adm
         type: types.autoRecharge,
         description: SET_RECHARGE,
         args: { input: t.arg({ type: inputs.autoRecharge, required: true }) },
-        resolve: (_, { input: { maxSpendPerPeriod = null, ...input } }, context, info) =>
-          setAutoRecharge(mutationCall(context, info), { ...input, maxSpendPerPeriod }),
+        resolve: (_, { input }, context, info) =>
+          setAutoRecharge(mutationCall(context, info), newRecharge(input)),
       }),
       removeAutoRecharge: t.field({
         type: types.autoRecharge,

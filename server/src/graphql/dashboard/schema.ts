@@ -19,6 +19,7 @@ import { defineMembers } from './members.ts'
 import { defineOverrides } from './overrides.ts'
 import { defineProviders } from './providers.ts'
 import { definePublishing } from './publish.ts'
+import { defineRecharges } from './recharges.ts'
 import { defineRefunds } from './refunds.ts'
 import { defineRevenue } from './revenue.ts'
 import { defineTokenKeys } from './token-keys.ts'
@@ -40,6 +41,7 @@ const AREAS = [
   defineCopies,
   defineUsers,
   defineCredits,
+  defineRecharges,
   defineOverrides,
   defineLifecycle,
   defineImports,

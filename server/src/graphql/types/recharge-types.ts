@@ -18,6 +18,12 @@ const PRICE = 'ID of a price of credits of the feature.'
 const MAXIMUM =
   "Maximum amount per month of the UTC calendar, in minor units of the price's currency; null: no maximum."
 
+/** A rule as callers give it. */
+export const newRecharge = <Input extends { maxSpendPerPeriod?: number | null | undefined }>({
+  maxSpendPerPeriod = null,
+  ...input
+}: Input) => ({ ...input, maxSpendPerPeriod })
+
 export function defineRechargeTypes<Context extends object>(builder: Builder<Context>) {
   const state = builder.enumType('AutoRechargeState', {
     description:

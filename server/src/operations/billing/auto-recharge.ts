@@ -16,6 +16,7 @@ import { type CreditPriceRow, findCreditPrice } from '../../store/billing/prices
 import type { HomeDb } from '../../store/connection/places.ts'
 import {
   deleteRechargeRule,
+  type RechargeCharge,
   type RechargeRuleRow,
   rechargeRulesOf,
   storeRechargeRule,
@@ -40,9 +41,10 @@ export interface AutoRecharge extends RechargeRule {
   reason: string | null
   /** in this month of the UTC calendar, in minor units, including a charge under way */
   spent: number
+  lastCharge: RechargeCharge | null
 }
 
-interface AutoRechargeInput extends RechargeRule {
+export interface AutoRechargeInput extends RechargeRule {
   userId: string
   featureId: string
 }
@@ -66,9 +68,7 @@ export function setAutoRecharge(
       const { tx, user, feature, now } = spender
       if (feature.archived)
         throw badUserInput(`The feature ${quote(featureId)} is archived. Restore it first.`, 'featureId')
-      const price = await priceFor(tx, appId, featureId, rule.priceId)
-      if (price.archivedAt !== null)
-        throw badUserInput(`The price ${quote(price.id)} is archived. Restore it or use another.`, 'priceId')
+      const price = await requireCreditPrice(tx, appId, featureId, rule.priceId)
       await checkTakesPayments(call, tx, price.provider)
       const all = await rechargeRulesOf(tx, { appId, userUid: user.uid, featureId: null }, thisMonth(now))
       const found = all.find((one) => one.featureId === featureId)
@@ -122,11 +122,13 @@ export async function autoRecharges(
 const thisMonth = (now: number): number => windowStart('MONTH', now)
 
 function shown(row: RechargeRuleRow, userId: string, now: number): AutoRecharge {
-  const { below, upTo, priceId, maxSpendPerPeriod, featureId, declines, waitUntil, reason, spent } = row
+  const { below, upTo, priceId, maxSpendPerPeriod, featureId, declines, waitUntil, reason } = row
+  const { spent, lastCharge } = row
   const state = rechargeState(row, row.isUnderWay, now)
   const isStopped = state === 'WAITING' || state === 'OFF'
   return {
     ...{ userId, featureId, below, upTo, priceId, maxSpendPerPeriod, state, declines, spent },
+    lastCharge,
     waitsUntil: state === 'WAITING' ? waitUntil : null,
     reason: isStopped ? reason : null,
   }
@@ -139,7 +141,8 @@ async function requireShown({ call, tx, user, feature, now }: Spender): Promise<
   return shown(row, user.id, now)
 }
 
-async function priceFor(
+/** A price that an automatic recharge can use. */
+export async function requireCreditPrice(
   db: HomeDb,
   appId: string,
   featureId: string,
@@ -152,6 +155,8 @@ async function priceFor(
       `The price ${quote(priceId)} sells credits of the feature ${quote(price.credits.featureId)}`,
       'priceId',
     )
+  if (price.archivedAt !== null)
+    throw badUserInput(`The price ${quote(price.id)} is archived. Restore it or use another.`, 'priceId')
   if (price.amount === 0) throw badUserInput('A price of 0 cannot be charged automatically', 'priceId')
   return price
 }

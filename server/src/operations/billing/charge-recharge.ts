@@ -1,4 +1,3 @@
-import { isSandboxCustomer } from '../../billing/customer-refs.ts'
 import { type BillingProvider, type ChargeOutcome, ProviderError } from '../../billing/provider.ts'
 import {
   type CheckoutSession,
@@ -13,6 +12,7 @@ import { catalogueOf } from '../catalogue/catalogue.ts'
 import { askAboutCheckout } from './ask-provider.ts'
 import { declineRecharge } from './decline-recharge.ts'
 import { providerOf } from './provider-of.ts'
+import { customerAt } from './saved-card.ts'
 import { soldName } from './sold-name.ts'
 
 /** A charge as stored, with what the provider is asked to charge. */
@@ -70,10 +70,8 @@ async function ask(
 ): Promise<ChargeOutcome> {
   const { pool } = service
   const user = session.userUid === null ? null : await findUserByUid(pool, appId, session.userUid)
-  const customerRef = user?.billingId ?? null
-  const isCustomerHere =
-    customerRef !== null && isSandboxCustomer(customerRef) === (session.provider === 'sandbox')
-  const saved = isCustomerHere ? (known ?? (await provider.savedCard(customerRef))) : null
+  const customerRef = customerAt(user?.billingId ?? null, session.provider)
+  const saved = customerRef === null ? null : (known ?? (await provider.savedCard(customerRef)))
   if (customerRef === null || saved === null)
     return { kind: 'declined', hard: true, reason: 'The user has no saved card.' }
   const [item] = session.items

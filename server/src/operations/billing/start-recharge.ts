@@ -3,10 +3,20 @@ import { times } from '../../domain/credit-sale.ts'
 import { quote } from '../../domain/errors.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
 import { providerNameFirst } from '../../domain/provider-name.ts'
-import { balanceOf, laterToday, mayCharge, nextMonth, postponed, rechargeNow } from '../../domain/recharge.ts'
+import {
+  balanceOf,
+  laterToday,
+  mayCharge,
+  nextMonth,
+  postponed,
+  type Recharge,
+  type RechargeRule,
+  rechargeNow,
+} from '../../domain/recharge.ts'
 import { PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import { insertCheckoutSession } from '../../store/billing/checkout-sessions.ts'
 import { type CreditPriceRow, findCreditPrice } from '../../store/billing/prices.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import {
   insertRechargeAttempt,
   numberCharge,
@@ -18,28 +28,21 @@ import { purseWith, type Spender } from '../credits/mutate-spender.ts'
 import { accountOf, checkProvider } from './provider-of.ts'
 
 /**
- * Starts the charge of a rule as it was just read, with what it has charged in this month, if it has something to buy. The user is locked, and so are the charges of the rule: the
- * credit of the previous one was added in the transaction that ended it. The provider is asked by a job.
+ * Starts the charge of a rule as it was just read, with what it has charged in this month, if it has something to buy. The
+ * user is locked, and so are the charges of the rule: the credit of the previous one was added in the transaction that
+ * ended it. The provider is asked by a job.
  */
 export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Promise<void> {
   const { call, tx, user, now, feature, spending } = spender
   const { appId } = call
   const of = { appId, userUid: user.uid, featureId: feature.id }
-  const balance = balanceOf(spending.credits, now)
-  if (rule.isUnderWay || !mayCharge(rule, now) || balance >= rule.below) return
+  if (rule.isUnderWay || !mayCharge(rule, now) || balanceOf(spending.credits, now) >= rule.below) return
   const price = await findCreditPrice(tx, appId, rule.priceId)
   if (!price) throw new Error('a rule of automatic recharges has no price')
-  const obstacle = await obstacleTo(spender, price)
-  if (obstacle !== null)
-    return setRechargeHealth(tx, of, postponed(rule, { until: laterToday(now), reason: obstacle }))
   const owed = (await purseWith(spender, spending))?.owed ?? 0
-  const pack = { units: price.credits.units, amount: price.amount }
-  const planned = rechargeNow(rule, pack, { balance, owed }, rule.spent)
+  const planned = await planRecharge(spender, rule, price, owed)
+  if (planned.kind === 'later') return setRechargeHealth(tx, of, postponed(rule, planned))
   if (planned.kind === 'enough') return
-  if (planned.kind === 'spent') {
-    const reason = 'The maximum of this month is reached.'
-    return setRechargeHealth(tx, of, postponed(rule, { until: nextMonth(now), reason }))
-  }
   const number = await numberCharge(tx, of)
   if (number === null) throw new Error('a rule of automatic recharges no longer exists')
   const sessionId = `ses_${rule.id}_${number}`
@@ -58,9 +61,34 @@ export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Pr
   await addJob(tx, 'charge-recharge', { appId, sessionId }, `recharge:${appId}:${sessionId}`)
 }
 
+/** What a decision to charge is made from. */
+interface Buyer extends Pick<Spender, 'call' | 'feature' | 'spending' | 'now'> {
+  tx: HomeDb
+}
+
+type PlannedRecharge =
+  | Extract<Recharge, { kind: 'charge' | 'enough' }>
+  | { kind: 'later'; until: number; reason: string }
+
+/** What a rule buys now, if it may charge. `owed` is usage that the next credit pays for. */
+export async function planRecharge(
+  buyer: Buyer,
+  rule: RechargeRule & { spent: number },
+  price: CreditPriceRow,
+  owed: number,
+): Promise<PlannedRecharge> {
+  const { spending, now } = buyer
+  const obstacle = await obstacleTo(buyer, price)
+  if (obstacle !== null) return { kind: 'later', until: laterToday(now), reason: obstacle }
+  const pack = { units: price.credits.units, amount: price.amount }
+  const planned = rechargeNow(rule, pack, { balance: balanceOf(spending.credits, now), owed }, rule.spent)
+  if (planned.kind !== 'spent') return planned
+  return { kind: 'later', until: nextMonth(now), reason: 'The maximum of this month is reached.' }
+}
+
 /** Why nothing can be bought for the moment; null: nothing is in the way. */
 async function obstacleTo(
-  { call, tx, feature, spending, now }: Spender,
+  { call, tx, feature, spending, now }: Buyer,
   price: CreditPriceRow,
 ): Promise<string | null> {
   if (price.archivedAt !== null) return `The price ${quote(price.id)} is archived.`

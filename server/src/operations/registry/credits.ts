@@ -6,7 +6,9 @@ export const creditQueries = {
   caps: { admin: true, scope: 'READ', role: 'VIEWER' },
   userCaps: { dashboard: true, role: 'VIEWER' },
   capPreview: { dashboard: true, role: 'VIEWER' },
-  autoRecharges: { admin: true, scope: 'READ', role: 'VIEWER' },
+  autoRecharges: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  autoRechargePreview: { dashboard: true, role: 'VIEWER' },
+  hasSavedCard: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 // Usage that an application reserves and settles is in the ledger.
@@ -56,6 +58,7 @@ export const creditMutations = {
   setAutoRecharge: {
     admin: true,
     scope: 'ALL',
+    dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
     subject: { kind: 'autoRecharges', id: byInput('userId') },
@@ -64,6 +67,7 @@ export const creditMutations = {
   removeAutoRecharge: {
     admin: true,
     scope: 'ALL',
+    dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'autoRecharges', id: by('userId') },
     sentence: 'removed an automatic recharge of the user {user}',

@@ -20,10 +20,31 @@ export interface RechargeRuleRow extends RechargeRule, RechargeHealth {
   isUnderWay: boolean
   /** charged since a time, including a charge under way */
   spent: number
+  /** null: nothing was charged yet, also not by an earlier rule */
+  lastCharge: RechargeCharge | null
+}
+
+export interface RechargeCharge {
+  /** in minor units */
+  amount: number
+  state: 'UNDER_WAY' | 'PAID' | 'DECLINED'
+  /** by the app's clock */
+  startedAt: number
 }
 
 const UNDER_WAY = `exists (select from recharge_attempt a where a.app_id = r.app_id and a.user_uid = r.user_uid
   and a.feature_id = r.feature_id and a.state = 'UNDER_WAY')`
+
+/** Charged since $4, by the app's clock. */
+const SPENT = `(select coalesce(sum(a.amount), 0)::bigint from recharge_attempt a
+  where a.app_id = r.app_id and a.user_uid = r.user_uid and a.feature_id = r.feature_id
+    and a.started_at >= $4 and a.state <> 'DECLINED')`
+
+const LAST_CHARGE = `(select json_build_object('amount', a.amount, 'state', a.state,
+    'startedAt', (extract(epoch from a.started_at) * 1000)::bigint)
+  from recharge_attempt a
+  where a.app_id = r.app_id and a.user_uid = r.user_uid and a.feature_id = r.feature_id
+  order by a.started_at desc, a.session_id desc limit 1)`
 
 const COLUMNS = `r.feature_id as "featureId", r.id, r.below, r.up_to as "upTo", r.price_id as "priceId",
   r.max_spend as "maxSpendPerPeriod", r.is_on as "isOn", r.declines, r.wait_until as "waitUntil", r.reason,
@@ -36,14 +57,28 @@ export async function rechargeRulesOf(
   since: number,
 ): Promise<RechargeRuleRow[]> {
   const { rows } = await db.query<RechargeRuleRow>(
-    `select ${COLUMNS}, (select coalesce(sum(a.amount), 0)::bigint from recharge_attempt a
-         where a.app_id = r.app_id and a.user_uid = r.user_uid and a.feature_id = r.feature_id
-           and a.started_at >= $4 and a.state <> 'DECLINED') as spent
+    `select ${COLUMNS}, ${SPENT} as spent, ${LAST_CHARGE} as "lastCharge"
      from recharge_rule r
      where app_id = $1 and user_uid = $2 and ($3::text is null or feature_id = $3) order by feature_id`,
     [appId, userUid, featureId, timestamp(since)],
   )
   return rows
+}
+
+/** The charges for a user and feature, with or without a rule. */
+export async function rechargeChargesOf(
+  db: HomeDb,
+  { appId, userUid, featureId }: RechargeKey,
+  since: number,
+): Promise<Pick<RechargeRuleRow, 'isUnderWay' | 'spent'>> {
+  const { rows } = await db.query<Pick<RechargeRuleRow, 'isUnderWay' | 'spent'>>(
+    `select ${UNDER_WAY} as "isUnderWay", ${SPENT} as spent
+     from (select $1::text as app_id, $2::bigint as user_uid, $3::text as feature_id) r`,
+    [appId, userUid, featureId, timestamp(since)],
+  )
+  const [found] = rows
+  if (!found) throw new Error('an aggregate returned no row')
+  return found
 }
 
 /** Stores a rule or replaces it; its id and the number of its charges stay. The user is locked. */
