@@ -11,19 +11,23 @@ interface SubjectLineProps {
 
 /** Below a subject's name: where it belongs, its id, and more. */
 export function SubjectLine({ list, id, children }: SubjectLineProps) {
+  const parts = [
+    <Group key="breadcrumb" component="nav" aria-label="Breadcrumb" gap="xs">
+      {list}
+      <span aria-hidden>›</span>
+      <Text size="sm" ff="monospace" className="break">
+        {id}
+      </Text>
+    </Group>,
+    ...Children.toArray(children),
+  ]
   return (
     <Group gap="xs" fz="sm">
-      <Group component="nav" aria-label="Breadcrumb" gap="xs">
-        {list}
-        <span aria-hidden>›</span>
-        <Text size="sm" ff="monospace" className="break">
-          {id}
-        </Text>
-      </Group>
-      {Children.toArray(children).map((child, index) => (
+      {parts.map((part, index) => (
+        // A line that is too long breaks after the dot.
         <Group key={index} gap="xs" wrap="nowrap">
-          <span aria-hidden>·</span>
-          {child}
+          {part}
+          {index < parts.length - 1 && <span aria-hidden>·</span>}
         </Group>
       ))}
     </Group>

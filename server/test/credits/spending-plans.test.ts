@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { openPool } from '../../src/store/connection/database.ts'
+import { SPENDING_PARTS, spendingStatement } from '../../src/store/usage/write-spending.ts'
 import { directly } from '../harness/database.ts'
 import { planOf } from '../harness/plans.ts'
 import { startTestServer } from '../harness/server.ts'
@@ -44,7 +45,7 @@ it('decisions read only credits and reservations that they concern, also where t
   const connection = await pool.connect()
   const used = async (name: string) => {
     const statement = sent.get(name)
-    if (!statement) throw new Error(`no ${name} was sent`)
+    if (!statement) throw new Error(`no ${name} was sent, but ${[...sent.keys()].join(', ')}`)
     const plan = await planOf(connection, statement)
     return plan
       .filter(({ table }) => table === 'credit' || table === 'usage_reservation')
@@ -61,13 +62,21 @@ it('decisions read only credits and reservations that they concern, also where t
   try {
     expect(await used('read-reservations')).toEqual([`usage_reservation_pkey: ${byId}`])
     expect(await used('read-spenders')).toEqual(read)
-    expect(await used('write-spending')).toEqual([`credit_pkey: ${byId}`])
-    expect((await used('write-reservations')).sort()).toEqual([
-      `credit_pkey: ${byId}`,
-      `usage_reservation_pkey: ${byId}`,
+    expect(await used('write-spending-cl')).toEqual([`credit_pkey: ${byId}`])
+    expect((await used('write-spending-r')).sort()).toEqual([
       `usage_reservation_pkey: ${byId}`,
       `usage_reservation_user: ${ofUser}`,
     ])
+    expect((await used('write-spending-cls')).sort()).toEqual([
+      `credit_pkey: ${byId}`,
+      `usage_reservation_pkey: ${byId}`,
+    ])
+    // PostgreSQL accepts any combination of what a batch may write.
+    for (let parts = 0; parts < 2 ** SPENDING_PARTS.length; parts++) {
+      const text = spendingStatement(SPENDING_PARTS.filter((_, i) => parts & (1 << i)))
+      await connection.query(`prepare combined as ${text}`)
+      await connection.query('deallocate combined')
+    }
   } finally {
     connection.release()
     await pool.end()

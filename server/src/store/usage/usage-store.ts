@@ -3,8 +3,9 @@ import type { PlaceLayout } from '../connection/places.ts'
 import { enrolEach, type Stranger } from './enrol.ts'
 import type { Question } from './holding-questions.ts'
 import { type Holding, readHoldings } from './read-holdings.ts'
+import type { SpendingMove } from './spending-move.ts'
 import type { CounterMove, MadeMoves, Receipt } from './usage-moves.ts'
-import { type SpendingMove, writeSpending } from './write-spending.ts'
+import { writeSpending } from './write-spending.ts'
 import { writeUsage } from './write-usage.ts'
 
 /** The statements of the hot paths, wherever users are. */

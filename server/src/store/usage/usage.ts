@@ -2,7 +2,7 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { TryAgain, timestamp } from '../connection/database.ts'
 import type { HomeDb, UserDb } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
-import type { LedgerKey } from './write-spending.ts'
+import type { LedgerKey } from './spending-move.ts'
 import { COUNTER_EXISTS } from './write-usage.ts'
 
 /** The usage of each period of that kind that started since `from`, by start. */
