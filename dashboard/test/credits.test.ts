@@ -111,4 +111,22 @@ describe('gap: the credits of a user', () => {
     await credit.getByText('15,000 of 15,000').waitFor()
     await credit.getByText('20,000 bought, the rest was refunded').waitFor()
   })
+
+  it('are on Home: sold, burnt and expiring', async () => {
+    const { page, open } = visit
+    await open('/apps/default')
+    const table = page.getByRole('table', { name: 'Credits by feature' })
+    const cells = table.locator('tbody tr').first().getByRole('cell')
+    await cells.first().waitFor()
+    expect((await cells.allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
+      ['API calls'],
+      ['20,000', '$40.00 in the sandbox'],
+      // Of the credit that was voided.
+      ['500'],
+      // After the refund.
+      ['15,000'],
+    ])
+    await table.getByRole('link', { name: '20,000' }).click()
+    await page.getByRole('table', { name: 'Prices of credits' }).waitFor()
+  })
 })

@@ -16,6 +16,7 @@ import { SkeletonCards } from '../ui/skeletons.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
 import { FirstMinute } from './first-minute.tsx'
+import { HomeCredits } from './home-credits.tsx'
 import { HomeRevenue } from './home-revenue.tsx'
 import { SampleNote } from './sample-note.tsx'
 
@@ -51,6 +52,7 @@ export function HomePage() {
       <SampleNote appId={appId} />
       <Calls appId={appId} />
       <HomeRevenue appId={appId} />
+      <HomeCredits appId={appId} />
       <LatestOf appId={appId} />
       {/* With a sample loaded, its data comes first. */}
       {app?.sampleLoaded && <FirstMinute appId={appId} />}

@@ -10,6 +10,7 @@ export const homeQueries = {
   featureDenials: { args: () => ({ id: 'calls' }) },
   latestEvents: { args: () => ({ first: 5 }) },
   nearLimits: { args: () => ({ first: 5 }) },
+  creditFigures: { args: () => ({}) },
 } satisfies Partial<QueryExamples>
 
 export const homeMutations = {

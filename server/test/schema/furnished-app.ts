@@ -47,8 +47,8 @@ insert into package_feature (app_id, package_id, feature_id, position, "limit", 
 insert into users (app_id, id, billing_id, name, email, metadata, overrides)
   values ('${app}', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[{"featureId":"calls","mode":"DENY"}]');
 insert into spender (app_id, user_uid, features) values ('${app}', ${uid}, '{"calls":{}}');
-insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at, provider, provider_ref, bought)
-  values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now(), 'stripe', 'cs_credit', 10);
+insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, created_at, provider, provider_ref, bought, expires_at)
+  values ('${app}', 'credit', ${uid}, 'calls', 10, 'PAID', 50, now(), now(), 'stripe', 'cs_credit', 10, '2100-01-01Z');
 insert into usage_reservation (app_id, id, user_uid, feature_id, amount, at_least, ttl_seconds, metadata, state, split,
     created_at, expires_at, reverted)
   values ('${app}', 'reservation', ${uid}, 'calls', 5, 5, 60, '{}', 'HELD',
@@ -109,8 +109,8 @@ insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_sta
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
 -- Once: a twin in an open transaction must not hold the only row.
 update usage_rollup set seq = (select max(seq) from usage_ledger) where seq = 0;
-insert into usage_hour (app_id, feature_id, hour, delta, entries, first_seq, last_seq)
-  select '${app}', 'calls', date_trunc('hour', now()), 5, 1, min(seq), max(seq) from usage_ledger where app_id = '${app}';
+insert into usage_hour (app_id, feature_id, hour, delta, burnt, entries, first_seq, last_seq)
+  select '${app}', 'calls', date_trunc('hour', now()), 5, 2, 1, min(seq), max(seq) from usage_ledger where app_id = '${app}';
 update ledger_partition set retired_at = now() where block = 0;
 insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 0, 2, 1);

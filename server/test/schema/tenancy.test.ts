@@ -32,6 +32,7 @@ import * as references from '../../src/store/catalogue/references.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
 import type { UserTx } from '../../src/store/connection/places.ts'
 import * as caps from '../../src/store/credits/caps.ts'
+import * as creditFigures from '../../src/store/credits/credit-figures.ts'
 import * as credits from '../../src/store/credits/credits.ts'
 import {
   deleteSpending,
@@ -350,6 +351,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   lockUsageKey: (db, app) => lockUsageKey(db, app, 'event'),
   revertedAs: (db, app) => reservations.revertedAs(db, app, 'reservation'),
   storeReverted: (db, app) => reservations.storeReverted(db, app, 'reservation', { recorded: false }),
+  soldCredits: (db, app) => creditFigures.soldCredits(db, app, { from: 0, now: Date.UTC(2100, 0), limit: 9 }),
+  expiringCredits: (db, app) =>
+    creditFigures.expiringCredits(db, app, { now: 0, until: Date.UTC(2101, 0), limit: 9 }),
   findCredit: (db, app) => credits.findCredit(db, app, 'credit'),
   findPurchase: (db, app) => credits.findPurchase(db, app, 'credit'),
   findBoughtCredit: (db, app) =>
@@ -567,6 +571,11 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
   usageSince: (db, app) => usageSince(db, app, { id: 'u', uid: UID }, 'calls', 'MONTH', 0),
   usageOfFeature: async (db, app) => [...(await hours.usageOfFeature(db, seriesOf(app))).buckets.values()],
+  burntCredits: async (db, app) => [
+    ...((
+      await hours.burntCredits(db, { appId: app, featureIds: ['calls'], from: 0, now: Date.UTC(2100, 0) })
+    )?.units.values() ?? []),
+  ],
   usageOfUser: async (db, app) => [...(await hours.usageOfUser(db, UID, seriesOf(app))).values()],
   userCompleteFrom: (db, app) => hours.userCompleteFrom(db, app, UID, 'calls'),
   subtractEntries: (db, app) => hours.subtractEntries(db, app, [String(UID)]),

@@ -8,6 +8,7 @@ import { defineBulkChanges } from './bulk.ts'
 import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
 import { defineCopies } from './copies.ts'
+import { defineCreditFigures } from './credit-figures.ts'
 import { defineCredits } from './credits.ts'
 import { defineEvents } from './events.ts'
 import { defineFeatures } from './features.ts'
@@ -40,6 +41,7 @@ const AREAS = [
   defineVersions,
   defineCopies,
   defineUsers,
+  defineCreditFigures,
   defineCredits,
   defineRecharges,
   defineOverrides,

@@ -122,7 +122,7 @@ async function grantCredit(
     reason: null,
   }
   try {
-    await writeCredit(spender, credit, { provider, ref, units })
+    await writeCredit(spender, credit, { provider, ref, units, paid: checkout.paid })
   } catch (error) {
     if (!(error instanceof TollgateError) || error.code !== 'BAD_USER_INPUT') throw error
     throw new BillingProblem(

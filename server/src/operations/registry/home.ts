@@ -9,6 +9,7 @@ export const homeQueries = {
   featureDenials: { dashboard: true, role: 'VIEWER' },
   latestEvents: { dashboard: true, role: 'VIEWER' },
   nearLimits: { dashboard: true, role: 'VIEWER' },
+  creditFigures: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
 export const homeMutations = {

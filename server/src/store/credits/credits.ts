@@ -20,6 +20,8 @@ export interface CreditPurchase {
   /** the provider's id of what was paid */
   ref: string
   units: number
+  /** null: not known */
+  paid: { amount: number; currency: string } | null
 }
 
 const COLUMNS = `id, seq, user_uid as "userUid", feature_id as "featureId", amount, used, kind, priority,
@@ -37,8 +39,8 @@ export async function insertCredit(
 ): Promise<number | null> {
   const { rows } = await db.query<{ seq: number }>(
     `insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, expires_at, reason,
-       created_at, provider, provider_ref, bought, ended)
-     values ($1, $2, $3, $4, $5::bigint, $6, $7, $8, $9, $10, $11, $12, $13, $14, $5::bigint = 0) on conflict do nothing returning seq`,
+       created_at, provider, provider_ref, bought, paid, currency, ended)
+     values ($1, $2, $3, $4, $5::bigint, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $5::bigint = 0) on conflict do nothing returning seq`,
     [
       appId,
       credit.id,
@@ -54,6 +56,8 @@ export async function insertCredit(
       purchase?.provider ?? null,
       purchase?.ref ?? null,
       purchase?.units ?? null,
+      purchase?.paid?.amount ?? null,
+      purchase?.paid?.currency ?? null,
     ],
   )
   return rows[0]?.seq ?? null

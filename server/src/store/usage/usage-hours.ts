@@ -47,6 +47,9 @@ export async function entryWriters(db: HomeDb): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
+/** The part of a sum of entries that was taken from credits. */
+const BURNT = `coalesce(sum(delta) filter (where starts_with(reset_period, 'CREDIT:')), 0)`
+
 /**
  * Adds the entries after the position, up to `to`, to the sums. Returns the position, and whether there were any. Null:
  * another process is doing so.
@@ -59,11 +62,11 @@ export async function rollUp(tx: Tx, to: number): Promise<{ seq: number; any: bo
   if (from === undefined) return null
   if (from >= to) return { seq: from, any: false }
   const { rowCount } = await tx.query(
-    `insert into usage_hour as h (app_id, feature_id, hour, delta, entries, first_seq, last_seq)
-     select app_id, feature_id, date_trunc('hour', recorded_at), sum(delta), count(*), min(seq), max(seq)
+    `insert into usage_hour as h (app_id, feature_id, hour, delta, burnt, entries, first_seq, last_seq)
+     select app_id, feature_id, date_trunc('hour', recorded_at), sum(delta), ${BURNT}, count(*), min(seq), max(seq)
      from usage_ledger where seq > $1 and seq <= $2 group by 1, 2, 3
      on conflict (app_id, feature_id, hour) do update set delta = h.delta + excluded.delta,
-       entries = h.entries + excluded.entries, first_seq = least(h.first_seq, excluded.first_seq),
+       burnt = h.burnt + excluded.burnt, entries = h.entries + excluded.entries, first_seq = least(h.first_seq, excluded.first_seq),
        last_seq = greatest(h.last_seq, excluded.last_seq)`,
     [from, to],
   )
@@ -100,8 +103,9 @@ export async function summarizeEntries(db: HomeDb, partition: string): Promise<v
 export async function subtractEntries(db: HomeDb, appId: string, uids: readonly string[]): Promise<void> {
   const { rows } = await db.query<{ seq: number }>(`select seq from usage_rollup for update`)
   await db.query(
-    `update usage_hour h set delta = h.delta - gone.delta, entries = h.entries - gone.entries
-     from (select feature_id, date_trunc('hour', recorded_at) as hour, sum(delta) as delta, count(*) as entries
+    `update usage_hour h set delta = h.delta - gone.delta, burnt = h.burnt - gone.burnt, entries = h.entries - gone.entries
+     from (select feature_id, date_trunc('hour', recorded_at) as hour, sum(delta) as delta, ${BURNT} as burnt,
+         count(*) as entries
        from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[]) and seq <= $3 group by 1, 2) gone
      where h.app_id = $1 and h.feature_id = gone.feature_id and h.hour = gone.hour`,
     [appId, uids, rows[0]?.seq ?? 0],
@@ -152,6 +156,43 @@ export async function usageOfFeature(
     buckets: added([...sums.map(([at, used]) => ({ at: Number(at), used: Number(used) })), ...later]),
     completeFrom: db.places.acrossServers ? await lastRetirement(db) : completeFrom,
   }
+}
+
+/** Entries that are not summed up yet are read for a figure if there are at most so many. */
+const ENTRIES_READ = 200_000
+
+/**
+ * Units taken from credits after `from`, up to `now`, by feature, and since when they are complete; null: since the first
+ * entry. Null: most recent entries are not summed up yet.
+ */
+export async function burntCredits(
+  db: HomeDb,
+  { appId, featureIds, from, now }: { appId: string; featureIds: readonly string[]; from: number; now: number },
+): Promise<{ units: Map<string, number>; completeFrom: number | null } | null> {
+  const last = await lastEntryNumber(db)
+  const { rows } = await db.query<{ seq: number; completeFrom: number | null; sums: [string, number][] }>(
+    `select r.seq, greatest(r.complete_from, r.burnt_from) as "completeFrom", (
+       select coalesce(json_agg(json_build_array(feature_id, burnt)), '[]') from (
+         select feature_id, sum(burnt) as burnt from usage_hour
+         where app_id = $1 and feature_id = any($2) and hour >= date_trunc('hour', $3::timestamptz) and hour <= $4
+         group by 1) s) as sums
+     from usage_rollup r`,
+    [appId, featureIds, timestamp(from), timestamp(now)],
+  )
+  const { seq = 0, completeFrom = null, sums = [] } = rows[0] ?? {}
+  if (last - seq > ENTRIES_READ) return null
+  const later = await db.places.each(
+    rowsOf<{ featureId: string; burnt: number }>({
+      text: `select feature_id as "featureId", sum(delta)::float8 as burnt from usage_ledger
+       where app_id = $1 and feature_id = any($2) and starts_with(reset_period, 'CREDIT:')
+         and recorded_at >= date_trunc('hour', $3::timestamptz) and recorded_at <= $4 and seq > $5 group by 1`,
+      values: [appId, featureIds, timestamp(from), timestamp(now), seq],
+    }),
+    allRows(),
+  )
+  const units = new Map(sums)
+  for (const { featureId, burnt } of later) units.set(featureId, (units.get(featureId) ?? 0) + burnt)
+  return { units, completeFrom }
 }
 
 /** The usage of one user, from the ledger. */
