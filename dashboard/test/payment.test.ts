@@ -98,11 +98,26 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     expect(billingTemplates).toEqual([{ prices: [{ amount: 1_200 }] }])
     await open('/apps/default/packages/basic?tab=prices')
     const prices = page.getByRole('table', { name: 'Prices' }).getByRole('row')
-    await prices.filter({ hasText: '$120.00 per year' }).getByText('Default').waitFor()
-    expect(await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').count()).toBe(0)
-    await page.getByRole('button', { name: 'Actions for $120.00 per year' }).click()
-    await page.getByRole('menuitem', { name: 'Archive' }).click()
-    await prices.filter({ hasText: '$12.00 per month' }).getByText('Default').waitFor()
+    const isDefault = (price: string) => prices.filter({ hasText: price }).getByText('Default')
+    const act = async (price: string, action: string) => {
+      await page.getByRole('button', { name: `Actions for ${price}` }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+    // A price that is added changes no payment link.
+    await isDefault('$12.00 per month').waitFor()
+    expect(await isDefault('$120.00 per year').count()).toBe(0)
+    await act('$120.00 per year', 'Make default')
+    await page.getByText('$120.00 per year is now the default.').waitFor()
+    await isDefault('$120.00 per year').waitFor()
+    await act('$120.00 per year', 'Archive')
+    await page
+      .getByText(/archived\. Current subscribers keep it\. \$12\.00 per month is now the default\./)
+      .waitFor()
+    await isDefault('$12.00 per month').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await isDefault('$120.00 per year').waitFor()
+    await act('$120.00 per year', 'Archive')
+    await isDefault('$12.00 per month').waitFor()
     await open('/apps/default/billing')
 
     await page.getByRole('button', { name: 'More for the template Basic by card' }).click()

@@ -156,6 +156,11 @@ const PLACES: Record<string, Place> = {
     first: 'Actions for $12.00 once',
     control: item('Archive'),
   },
+  setDefaultPrice: {
+    path: '/apps/default/packages/basic?tab=prices',
+    first: 'Actions for $144.00 per year',
+    control: item('Make default'),
+  },
   createBillingTemplate: { path: '/apps/default/billing', control: button('New template') },
   archiveBillingTemplate: {
     path: '/apps/default/billing',
@@ -240,6 +245,7 @@ async function fill(): Promise<void> {
     publishPackage(appId: "default", id: "extra", for: NEW_ONLY) { id }
     migrateSubscriptions(appId: "default", packageId: "extra", fromVersion: 1, toVersion: 2) { id }
     createPrice(appId: "default", packageId: "basic", input: {amount: 1200, currency: "usd"}) { id }
+    yearly: createPrice(appId: "default", packageId: "basic", input: {amount: 14400, currency: "usd", interval: "year"}) { id }
     pack: createPrice(appId: "default", input: {
       id: "pack", amount: 300, currency: "usd", credits: {featureId: "calls", units: 100} }) { id }
     createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }

@@ -12,7 +12,7 @@ import { useUnsaved } from './unsaved.ts'
 const CHOICES = graphql(`
   query TemplateChoices($appId: String!) {
     packages(appId: $appId) { id name status isAddon archived }
-    prices(appId: $appId) { id packageId provider amount decimals currency interval }
+    prices(appId: $appId) { id packageId provider amount decimals currency interval isDefault }
   }
 `)
 const CREATE = graphql(`
@@ -37,7 +37,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
       name: '',
       id: '',
       packageIds: [] as string[],
-      /** the chosen price of each package, by its id; without an entry the newest one */
+      /** the chosen price of each package, by its id; without an entry the default */
       prices: {} as Record<string, string>,
       trialDays: '' as number | '',
       trialNeedsCard: true,
@@ -67,7 +67,10 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
   )
   const sold = form.values.packageIds.map((packageId) => {
     const prices = choices?.prices.filter((price) => price.packageId === packageId) ?? []
-    const chosen = prices.find(({ id }) => id === form.values.prices[packageId]) ?? prices.at(-1)
+    const chosen =
+      prices.find(({ id }) => id === form.values.prices[packageId]) ??
+      prices.find(({ isDefault }) => isDefault) ??
+      prices.at(-1)
     return { packageId, prices, chosen, name: choices?.packages.find(({ id }) => id === packageId)?.name }
   })
   const priceIds = sold.flatMap(({ chosen }) => chosen?.id ?? [])

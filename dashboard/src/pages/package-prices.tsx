@@ -25,11 +25,12 @@ import { slice } from '../ui/slice.ts'
 import { sorted } from '../ui/sorting.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
+import { afterArchiving, type PriceRef, samePrice } from './default-price.ts'
 
 const PRICES = graphql(`
   query Prices($appId: String!, $packageId: String!) {
     prices(appId: $appId, packageId: $packageId, includeArchived: true) {
-      id provider amount decimals currency interval archivedAt
+      id provider amount decimals currency interval archivedAt isDefault
     }
     providerAccounts(appId: $appId) { provider enabled livemode }
   }
@@ -37,6 +38,11 @@ const PRICES = graphql(`
 const ARCHIVE = graphql(`
   mutation ArchivePrice($appId: String!, $provider: String!, $id: String!, $archived: Boolean!) {
     archivePrice(appId: $appId, provider: $provider, id: $id, archived: $archived) { archivedAt }
+  }
+`)
+const SET_DEFAULT = graphql(`
+  mutation SetDefaultPrice($appId: String!, $provider: String!, $id: String!) {
+    setDefaultPrice(appId: $appId, provider: $provider, id: $id) { id }
   }
 `)
 
@@ -71,10 +77,13 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
   const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
     void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const [returning, setReturning] = useState<Price | null>(null)
-  const textOf = ({ provider, id }: Pick<Price, 'provider' | 'id'>) => {
-    const price = asked.data?.prices.find((one) => one.id === id && one.provider === provider)
+  const textOf = ({ provider, id }: PriceRef) => {
+    const price = asked.data?.prices.find(samePrice({ id, provider }))
     return price ? priceText(price) : id
   }
+  const makeDefault = useChange(SET_DEFAULT, {
+    said: (_, price) => `${textOf(price)} is now the default.`,
+  })
   const back = useChange(ARCHIVE, {
     said: (_, price) => `${textOf(price)} ${price.archived ? 'archived' : 'restored'}.`,
   })
@@ -82,24 +91,30 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
     done: () => setReturning(null),
     said: (_, price) =>
       price.archived
-        ? `${textOf(price)} archived. Current subscribers keep it; new payment links use another price.`
+        ? `${textOf(price)} archived. Current subscribers keep it. ${afterArchiving(asked.data?.prices ?? [], price)}`
         : `${textOf(price)} restored.`,
-    undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
+    undo: (_, price) => {
+      const wasDefault = asked.data?.prices.find(samePrice(price))?.isDefault ?? false
+      const { appId, provider, id, archived } = price
+      return () =>
+        back.mutate(
+          { ...price, archived: !archived },
+          { onSuccess: () => wasDefault && archived && makeDefault.mutate({ appId, provider, id }) },
+        )
+    },
   })
   return (
     <Loaded of={asked} skeleton={<SkeletonTable lines={1} rows={3} tools total />}>
       {({ prices, providerAccounts }) => {
         const shown = listed(prices, { ...(show && { show }), ...(order && { order }) })
         const page = slice(shown, after)
-        const newest = prices.findLast(({ archivedAt }) => archivedAt === null)
         const livemodeOf = (name: string) =>
           providerAccounts.find(({ provider }) => provider === name)?.livemode ?? null
         return (
           <Stack align="stretch">
             <Group justify="space-between">
               <Text c="dimmed" maw={560}>
-                What customers pay. A template without a price of its own uses the default: the newest price
-                in use.
+                What customers pay. A template without a price of its own uses the default.
               </Text>
               <Group gap="xs">
                 {providerAccounts
@@ -125,7 +140,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 </Button>
               </Group>
             </Group>
-            <FormAlert error={archive.error ?? back.error} />
+            <FormAlert error={archive.error ?? back.error ?? makeDefault.error} />
             {prices.length === 0 ? (
               <Empty
                 title="No prices yet"
@@ -184,7 +199,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                           <Text size="sm" fw={600}>
                             {priceText(price)}
                           </Text>
-                          {price.id === newest?.id && price.provider === newest.provider && (
+                          {price.isDefault && (
                             <Tag tone="accent" title="Used by templates without a price of their own">
                               Default
                             </Tag>
@@ -216,6 +231,9 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       cell: (price) => (
                         <PriceMenu
                           price={price}
+                          onDefault={() =>
+                            makeDefault.mutate({ appId, provider: price.provider, id: price.id })
+                          }
                           onArchive={() =>
                             archive.mutate({ appId, provider: price.provider, id: price.id, archived: true })
                           }

@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { SUBSCRIBE_REFUSALS } from './errors.ts'
 import { checkTemplatePackages, offerOf, pricesOf, type TemplateItem } from './offer.ts'
 import type { Package } from './package.ts'
-import type { Price } from './price.ts'
+import type { PackagePrice, Price } from './price.ts'
 import { PLAIN_TERMS } from './sale-terms.ts'
 
-const price = (id: string, more: Partial<Price> = {}): Price => ({
+const price = (id: string, more: Partial<PackagePrice> = {}): PackagePrice => ({
   id,
   provider: 'sandbox',
   amount: 100,
   currency: 'usd',
   interval: 'month',
+  isDefault: false,
   ...more,
 })
 
@@ -37,13 +38,14 @@ const item = (found: Package, chosen: TemplateItem['chosen'] = null): TemplateIt
 })
 
 describe('gap: billing, what a template asks for', () => {
-  it('the newest live price of each package, or the one that was chosen', () => {
-    const plan = sold('plan', { prices: [price('old'), price('new')] })
+  it('the default price of each package, or the one that was chosen', () => {
+    const plan = sold('plan', { prices: [price('old'), price('set', { isDefault: true }), price('new')] })
     const ids = (items: TemplateItem[]) => {
       const offer = offerOf(items)
       return 'problem' in offer ? offer.problem : offer.items.map((each) => each.price.id)
     }
-    expect(ids([item(plan)])).toEqual(['new'])
+    expect(ids([item(plan)])).toEqual(['set'])
+    expect(ids([item(sold('plan', { prices: [price('old'), price('new')] }))])).toEqual(['new'])
     expect(ids([item(plan, { ...price('old'), archived: false })])).toEqual(['old'])
     expect(offerOf([item(plan)])).toMatchObject({ provider: 'sandbox', currency: 'usd', interval: 'month' })
   })

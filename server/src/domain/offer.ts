@@ -1,7 +1,7 @@
 import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
 import { MAX_AMOUNT } from './limits.ts'
 import type { Package } from './package.ts'
-import { type Interval, type Price, totalOf } from './price.ts'
+import { defaultPrice, type Interval, type Price, totalOf } from './price.ts'
 import { providerName } from './provider-name.ts'
 import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
@@ -21,7 +21,7 @@ export interface Offer {
   interval: Interval | null
 }
 
-/** A package of a template: with a chosen price, or the package's newest one. */
+/** A package of a template: with a chosen price, or the package's default. */
 export interface TemplateItem {
   package: Package
   chosen: (Price & { archived: boolean }) | null
@@ -30,7 +30,7 @@ export interface TemplateItem {
 /** The current price of each package of a template; null where there is none. */
 export function pricesOf(items: readonly TemplateItem[]): (Price | null)[] {
   return items.map(({ package: { prices }, chosen }) =>
-    chosen ? (chosen.archived ? null : chosen) : (prices.at(-1) ?? null),
+    chosen ? (chosen.archived ? null : chosen) : defaultPrice(prices),
   )
 }
 

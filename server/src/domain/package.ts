@@ -5,7 +5,7 @@ import { checkIdentifier, checkText } from './identifier.ts'
 import { MAX_COUNT, MAX_PACKAGE_FEATURES } from './limits.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
 import { RESET_PERIODS, type ResetPeriod } from './period.ts'
-import type { Price } from './price.ts'
+import type { PackagePrice } from './price.ts'
 import type { ScheduledPublication } from './publication.ts'
 
 export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
@@ -50,7 +50,8 @@ export interface Package {
   metadata: JsonObject
   updatedAt: number
   features: PackageFeature[]
-  prices: Price[]
+  /** those in use, oldest first */
+  prices: PackagePrice[]
   /** number of publications */
   version: number
   /** position of the last entry in its history; see package-version.ts */

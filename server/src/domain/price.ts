@@ -21,6 +21,16 @@ export interface Price {
   interval: Interval | null
 }
 
+/** `isDefault`: the package is sold at this price if none is named. */
+export interface PackagePrice extends Price {
+  isDefault: boolean
+}
+
+/** The price of a package if none is named, of those in use, oldest first; null: it has none. */
+export const defaultPrice = (prices: readonly PackagePrice[]): PackagePrice | null =>
+  // The newest one in data of a version without defaults.
+  prices.find(({ isDefault }) => isDefault) ?? prices.at(-1) ?? null
+
 /** Rejects a price that a provider cannot charge. */
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)

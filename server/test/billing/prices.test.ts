@@ -100,6 +100,78 @@ describe('spec §2: Package.prices', () => {
   })
 })
 
+describe('gap: prices: the default of a package', () => {
+  const DEFAULTS = 'query ($appId: String!) { prices(appId: $appId, packageId: "plan") { id isDefault } }'
+  const defaults = async (): Promise<string[]> => {
+    const { prices } = await shop.dashboard.data(DEFAULTS, { appId: shop.id })
+    return prices.flatMap(({ id, isDefault }: { id: string; isDefault: boolean }) => (isDefault ? [id] : []))
+  }
+  /** What a link of a template that names no price would charge. */
+  const charged = async (): Promise<string> =>
+    (await shop.dashboard.call('billingTemplate { prices { id } }', { id: 'unnamed' })).prices[0]?.id
+  const make = (id: string) =>
+    shop.dashboard.call('setDefaultPrice { id isDefault }', { provider: 'sandbox', id })
+  const archive = (id: string, archived: boolean) =>
+    shop.dashboard.call('archivePrice { isDefault }', { provider: 'sandbox', id, archived })
+  const add = (id: string, interval: string) =>
+    shop.dashboard.call('createPrice { id }', {
+      packageId: 'plan',
+      input: { id, amount: 900, currency: 'usd', interval },
+    })
+  let monthly: string
+  beforeEach(async () => {
+    await shop.template('unnamed', ['plan'])
+    monthly = (await shopPrices())[0] ?? ''
+  })
+  const shopPrices = async (): Promise<string[]> =>
+    (await shop.dashboard.data(DEFAULTS, { appId: shop.id })).prices.map(({ id }: { id: string }) => id)
+
+  it('is the first one, until another one is made it', async () => {
+    await add('yearly', 'year')
+    expect([await defaults(), await charged()]).toEqual([[monthly], monthly])
+    expect(await make('yearly')).toEqual({ id: 'yearly', isDefault: true })
+    expect([await defaults(), await charged()]).toEqual([['yearly'], 'yearly'])
+    await add('weekly', 'week')
+    expect([await defaults(), await charged()]).toEqual([['yearly'], 'yearly'])
+  })
+
+  it('is the newest other one once it is archived, and stays so when it is restored', async () => {
+    await add('yearly', 'year')
+    await add('weekly', 'week')
+    expect(await archive(monthly, true)).toEqual({ isDefault: false })
+    expect([await defaults(), await charged()]).toEqual([['weekly'], 'weekly'])
+    await archive(monthly, false)
+    expect(await defaults()).toEqual(['weekly'])
+    for (const id of ['yearly', 'weekly', monthly]) await archive(id, true)
+    expect(await defaults()).toEqual([])
+    await archive('yearly', false)
+    expect([await defaults(), await charged()]).toEqual([['yearly'], 'yearly'])
+  })
+
+  it('is neither archived, nor of credits, nor unknown', async () => {
+    await add('old', 'year')
+    await archive('old', true)
+    await shop.dashboard.data(
+      `mutation { createPrice(appId: "${shop.id}", input: { id: "pack", amount: 900, currency: "usd",
+        credits: { featureId: "call", units: 5 } }) { id } }`,
+    )
+    const refused = (id: string) =>
+      shop.dashboard.error(
+        `mutation { setDefaultPrice(appId: "${shop.id}", provider: "sandbox", id: "${id}") { id } }`,
+      )
+    expect(await refused('old')).toMatchObject({
+      message: 'The price "old" is archived. Restore it before making it the default.',
+      extensions: { code: 'BAD_USER_INPUT', field: 'id' },
+    })
+    expect(await refused('pack')).toMatchObject({
+      message: expect.stringContaining('sells credits'),
+      extensions: { code: 'BAD_USER_INPUT', field: 'id' },
+    })
+    for (const id of ['none', ' '])
+      expect(await refused(id)).toMatchObject({ extensions: { code: 'PRICE_NOT_FOUND' } })
+  })
+})
+
 describe('spec §4 mutation rule 6: billing templates', () => {
   const create = (input: object) =>
     shop.dashboard.ask(
@@ -111,7 +183,7 @@ describe('spec §4 mutation rule 6: billing templates', () => {
       { appId: shop.id, input: { id: 'new', name: 'New', ...input } },
     )
 
-  it('link packages to their newest prices, or to chosen ones', async () => {
+  it('link packages to their default prices, or to chosen ones', async () => {
     await shop.price('plan', { id: 'later', amount: 1500, currency: 'usd', interval: 'month' })
     await shop.price('plan', { id: 'yearly', amount: 9900, currency: 'usd', interval: 'year' })
     const { data } = await create({ packageIds: ['plan', 'extra'], priceIds: ['later'] })
@@ -121,8 +193,8 @@ describe('spec §4 mutation rule 6: billing templates', () => {
       packages: [{ id: 'plan' }, { id: 'extra' }],
       prices: [{ id: 'later', displayAmount: '15.00' }, { displayAmount: '2.00' }],
     })
-    const newest = await create({ id: 'newest', packageIds: ['plan'] })
-    expect(newest.data?.createBillingTemplate.prices).toEqual([{ id: 'yearly', displayAmount: '99.00' }])
+    const unnamed = await create({ id: 'unnamed', packageIds: ['plan'] })
+    expect(unnamed.data?.createBillingTemplate.prices).toEqual([{ id: 'yearly', displayAmount: '99.00' }])
   })
 
   const REFUSED: [object, string, RegExp][] = [

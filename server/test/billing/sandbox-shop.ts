@@ -25,8 +25,15 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
   const shop = {
     ...app,
 
+    /** A new price, which templates that name none use from now on. */
     async price(packageId: string, input: Data): Promise<Data> {
-      return dashboard.call('createPrice { id displayAmount }', { packageId, input })
+      const price = await dashboard.call('createPrice { id displayAmount }', { packageId, input })
+      await shop.makeDefault(input.provider ?? 'sandbox', price.id)
+      return price
+    },
+
+    async makeDefault(provider: string, priceId: string): Promise<void> {
+      await dashboard.call('setDefaultPrice { id }', { provider, id: priceId })
     },
 
     /** Takes the first price of a package off sale; returns its id. */
@@ -40,9 +47,10 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       return prices[0].id
     },
 
-    /** Sells a package at a price of Stripe too. */
+    /** Sells a package at a price of Stripe from now on. */
     async importPrice(packageId: string, priceId: string): Promise<void> {
       await dashboard.call('importPrice', { packageId, provider: 'stripe', id: priceId })
+      await shop.makeDefault('stripe', priceId)
     },
 
     /** Takes payments at Stripe too. */

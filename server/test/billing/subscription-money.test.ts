@@ -70,7 +70,7 @@ describe('gap: money of one subscription, in the sandbox', () => {
       shop.dashboard.call('subscription { price { id } scheduled { packageId } quantity }', {
         id: (await only()).id,
       })
-    // The template names no price, so its link asked for the newest one.
+    // The template names no price, so its link asked for the default one.
     expect(await shown()).toMatchObject({ price: { id: yearly.id } })
     await expect(preview({ packageId: 'plan', priceId: yearly.id })).rejects.toThrow(
       'already has the package',

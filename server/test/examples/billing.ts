@@ -139,6 +139,19 @@ export const billingMutations = {
       after: { archivedAt: expect.any(String) },
     },
   },
+  setDefaultPrice: {
+    after: ['createPrice'],
+    async args({ world, package: packageId, price }) {
+      await world.dashboard.data(
+        `mutation ($appId: String!, $packageId: String!, $id: String!) {
+          createPrice(appId: $appId, packageId: $packageId, input: { id: $id, amount: 9900, currency: "usd", interval: "year" }) { id }
+        }`,
+        { appId: world.id, packageId, id: `${price}-yearly` },
+      )
+      return { provider: 'sandbox', id: `${price}-yearly` }
+    },
+    audit: { subjectKind: 'price', before: { isDefault: false }, after: { isDefault: true } },
+  },
   createBillingTemplate: {
     after: ['createPrice'],
     args: ({ template, package: packageId, price }) => ({

@@ -73,6 +73,32 @@ describe('the migrations', () => {
     for (const table of ['users', 'subscription', 'usage_ledger', 'payment'])
       expect(after[table]).toHaveLength(2)
   })
+
+  it('make the price that was charged by default the default one', async () => {
+    const pool = await emptyDatabase()
+    await migrate(pool, { to: BASELINE })
+    await pool.query(`insert into app (id, name) values ('shop', 'Shop')`)
+    for (const id of ['plan', 'extra', 'unsold'])
+      await pool.query(
+        `insert into package (app_id, id, name, is_addon, metadata, updated_at) values ('shop', $1, $1, false, '{}', now())`,
+        [id],
+      )
+    for (const [id, packageId, archivedAt] of [
+      ['month', 'plan', null],
+      ['year', 'plan', null],
+      ['old', 'plan', '2026-01-02Z'],
+      ['once', 'extra', null],
+      ['gone', 'unsold', '2026-01-02Z'],
+    ])
+      await pool.query(
+        `insert into price (app_id, provider, id, package_id, amount, currency, archived_at)
+         values ('shop', 'sandbox', $1, $2, 900, 'usd', $3)`,
+        [id, packageId, archivedAt],
+      )
+    await migrate(pool)
+    const { rows } = await pool.query<{ id: string }>(`select id from price where is_default order by id`)
+    expect(rows.map(({ id }) => id)).toEqual(['once', 'year'])
+  })
 })
 
 async function writeRows(pool: Pool, app: string): Promise<void> {

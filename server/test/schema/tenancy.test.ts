@@ -401,6 +401,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   listAnyPrices: (db, app) => prices.listAnyPrices(db, app, { packageId: null, featureId: 'calls' }, true),
   listPrices: (db, app) => prices.listPrices(db, app, null, true),
   'listPrices, of a package': (db, app) => prices.listPrices(db, app, 'plan', true),
+  setDefaultPrice: (db, app) =>
+    prices.setDefaultPrice(db, app, { packageId: 'plan', provider: 'stripe', id: 'price_1' }),
+  settleDefaultPrice: (db, app) => prices.settleDefaultPrice(db, app, 'plan'),
   archivePrice: (db, app) => prices.archivePrice(db, app, 'stripe', 'price_1', true),
   findProviderAccount: (db, app) => accounts.findProviderAccount(db, app, 'stripe'),
   forgetBesideLive: (db, app) => accounts.forgetBesideLive(db, app),

@@ -139,7 +139,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
           'A base plan with optional add-ons, or only add-ons, for users who already have a base plan.',
       }),
       priceIds: t.stringList({
-        description: 'Prices to use, at most one per package. Other packages use their newest live price.',
+        description: 'Prices to use, at most one per package. Other packages use their default price.',
       }),
       trialDays: t.int({ description: TRIAL_DAYS }),
       trialNeedsCard: t.boolean({ defaultValue: true, description: TRIAL_CARD }),

@@ -9,6 +9,7 @@ import {
   prices,
   providerPrices,
   type SellsInput,
+  setDefaultPrice,
 } from '../../operations/billing/prices.ts'
 import type { AnyPriceRow } from '../../store/billing/prices.ts'
 import type { Builder } from '../types/builder.ts'
@@ -73,10 +74,18 @@ export function definePrices(builder: Builder<DashboardContext>) {
       archivePrice: t.field({
         type: own.price,
         description:
-          'Archives a price, or restores it if `archived` is false. An archived price is not used in new payment links.',
+          'Archives a price, or restores it if `archived` is false. An archived price is not used in new payment links. If it was the default of its package, the newest other price in use becomes the default.',
         args: { appId, provider, id, archived },
         resolve: (_, { appId, provider, id, archived }, context) =>
           archivePrice(appCall(context, appId), provider, id, archived ?? true),
+      }),
+      setDefaultPrice: t.field({
+        type: own.price,
+        description:
+          'Makes a price the default of its package: the price of payment links whose template names none. Another price of the package is no longer the default.',
+        args: { appId, provider, id },
+        resolve: (_, { appId, provider, id }, context) =>
+          setDefaultPrice(appCall(context, appId), provider, id),
       }),
     }
   })
@@ -111,6 +120,9 @@ function definePriceTypes(builder: Builder<DashboardContext>) {
       currency: t.exposeString('currency'),
       decimals: t.int({ description: DECIMALS, resolve: (p) => exponentOf(p.provider, p.currency) }),
       interval: t.exposeString('interval', { nullable: true, description: INTERVAL }),
+      isDefault: t.exposeBoolean('isDefault', {
+        description: 'Whether payment links use this price if their template names none for the package.',
+      }),
       createdAt: t.string({ resolve: (p) => isoTime(p.createdAt) }),
       archivedAt: t.string({ nullable: true, resolve: (p) => isoTimeOrNull(p.archivedAt) }),
     }),

@@ -5,6 +5,7 @@ import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifie
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
 import { checkTemplatePackages, checkTotal, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
+import { defaultPrice } from '../../domain/price.ts'
 import { checkTerms, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing/billing-templates.ts'
 import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
@@ -66,7 +67,7 @@ export async function createBillingTemplate(
         'priceIds',
       )
     }
-    checkTotal(packages.map((p) => chosenPrice(p, priceIds) ?? p.prices.at(-1) ?? null))
+    checkTotal(packages.map((p) => chosenPrice(p, priceIds) ?? defaultPrice(p.prices)))
     if (!(await store.insertTemplate(tx, appId, { id, name, items, terms }))) {
       throw badUserInput(`A billing template with the id ${quote(id)} already exists`, 'id')
     }

@@ -79,6 +79,7 @@ function addPrice(call: Call, sells: SellsInput, price: Price): Promise<store.An
   const { appId } = call
   return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
     const sold = checkSells(sells, price, catalogue)
+    if (sold.packageId !== null) await store.settleDefaultPrice(tx, appId, sold.packageId)
     if (!(await store.insertPrice(tx, appId, sold, price))) {
       throw badUserInput(
         `The price ${quote(price.id)} at ${providerName(price.provider)} is already in use`,
@@ -120,6 +121,25 @@ export async function archivePrice(
   if (!isIdentifier(id)) throw priceNotFound(provider, id)
   return changePrices(call, checkProvider(provider), id, async (tx) => {
     if (!(await store.archivePrice(tx, appId, provider, id, archived))) throw priceNotFound(provider, id)
+    const price = await store.findPrice(tx, appId, provider, id)
+    if (price && price.packageId !== null) await store.settleDefaultPrice(tx, appId, price.packageId)
+  })
+}
+
+/** Payment links of templates that name no price of the package use this one from now on. */
+export async function setDefaultPrice(call: Call, provider: string, id: string): Promise<store.AnyPriceRow> {
+  const { appId } = call
+  if (!isIdentifier(id)) throw priceNotFound(provider, id)
+  return changePrices(call, checkProvider(provider), id, async (tx) => {
+    const price = await store.findPrice(tx, appId, provider, id)
+    if (!price) throw priceNotFound(provider, id)
+    if (price.packageId === null) {
+      throw badUserInput(`The price ${quote(id)} sells credits. Only a package has a default price.`, 'id')
+    }
+    if (price.archivedAt !== null) {
+      throw badUserInput(`The price ${quote(id)} is archived. Restore it before making it the default.`, 'id')
+    }
+    if (!price.isDefault) await store.setDefaultPrice(tx, appId, price)
   })
 }
 

@@ -57,6 +57,13 @@ export const billingMutations = {
     subject: { kind: 'price', id: byId },
     sentence: (entry) => `${archived(entry)} a price of ${sold(entry)}`,
   },
+  setDefaultPrice: {
+    dashboard: true,
+    role: 'EDITOR',
+    archived: 'REFUSED',
+    subject: { kind: 'price', id: byId },
+    sentence: 'made a price the default of the package {package}',
+  },
   createBillingTemplate: {
     dashboard: true,
     role: 'EDITOR',

@@ -80,7 +80,7 @@ const SNAPSHOTS = {
   import: `select id, state, rows, bad, changed, new_users as "newUsers", applied, created, refused, undone, removed, kept
     from user_import where app_id = $1 and id = $2`,
   price: `select id, provider, package_id as "packageId", feature_id as "featureId", units, expires_days as "expiresDays",
-      amount, currency, interval, archived_at as "archivedAt"
+      amount, currency, interval, is_default as "isDefault", archived_at as "archivedAt"
     from price where app_id = $1 and id = $2 limit 1`,
   billingTemplate: `select id, name, archived_at as "archivedAt",
       (select json_agg(package_id order by position) from billing_template_item i

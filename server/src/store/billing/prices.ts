@@ -1,5 +1,5 @@
 import type { SoldCredits } from '../../domain/credit-sale.ts'
-import type { Price } from '../../domain/price.ts'
+import type { PackagePrice, Price } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
@@ -7,7 +7,7 @@ import type { HomeDb } from '../connection/places.ts'
 export type PriceSells = { packageId: string; credits: null } | { packageId: null; credits: SoldCredits }
 
 /** A price of a package or of credits. */
-export type AnyPriceRow = Price & PriceSells & { createdAt: number; archivedAt: number | null }
+export type AnyPriceRow = PackagePrice & PriceSells & { createdAt: number; archivedAt: number | null }
 
 /** A price of a package. */
 export type PriceRow = Extract<AnyPriceRow, { packageId: string }>
@@ -15,13 +15,13 @@ export type PriceRow = Extract<AnyPriceRow, { packageId: string }>
 /** A price of credits. */
 export type CreditPriceRow = Extract<AnyPriceRow, { packageId: null }>
 
-const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval,
+const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval, is_default as "isDefault",
   created_at as "createdAt", archived_at as "archivedAt",
   case when units is not null then
     json_build_object('featureId', feature_id, 'units', units, 'expiresDays', expires_days) end as credits
 from price`
 
-/** False: the id is already in use. */
+/** False: the id is already in use. The first price in use of a package is its default. */
 export async function insertPrice(
   db: HomeDb,
   appId: string,
@@ -29,8 +29,10 @@ export async function insertPrice(
   price: Price,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into price (app_id, provider, id, package_id, amount, currency, interval, feature_id, units, expires_days)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+    `insert into price (app_id, provider, id, package_id, amount, currency, interval, feature_id, units, expires_days,
+       is_default)
+     values ($1::text, $2, $3, $4::text, $5, $6, $7, $8, $9, $10, $4::text is not null and not exists (
+       select from price where app_id = $1::text and package_id = $4::text and archived_at is null)) on conflict do nothing`,
     [
       appId,
       price.provider,
@@ -154,7 +156,36 @@ export async function listAnyPrices(
   return rows
 }
 
-/** False: there is no such price. */
+/** A package with prices in use has a default: without one, the newest becomes it. */
+export async function settleDefaultPrice(db: HomeDb, appId: string, packageId: string): Promise<void> {
+  await db.query(
+    `update price p set is_default = true from (
+       select provider, id from price where app_id = $1 and package_id = $2 and archived_at is null
+         and not exists (select from price where app_id = $1 and package_id = $2 and is_default and archived_at is null)
+       order by seq desc limit 1) newest
+     where p.app_id = $1 and p.provider = newest.provider and p.id = newest.id`,
+    [appId, packageId],
+  )
+}
+
+/** Another one of the package no longer is. */
+export async function setDefaultPrice(
+  db: HomeDb,
+  appId: string,
+  { packageId, provider, id }: Pick<PriceRow, 'packageId' | 'provider' | 'id'>,
+): Promise<void> {
+  await db.query(`update price set is_default = false where app_id = $1 and package_id = $2 and is_default`, [
+    appId,
+    packageId,
+  ])
+  await db.query(`update price set is_default = true where app_id = $1 and provider = $2 and id = $3`, [
+    appId,
+    provider,
+    id,
+  ])
+}
+
+/** False: there is no such price. An archived price is not the default. */
 export async function archivePrice(
   db: HomeDb,
   appId: string,
@@ -163,7 +194,8 @@ export async function archivePrice(
   archived: boolean,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update price set archived_at = case when $4 then coalesce(archived_at, now()) end
+    `update price set archived_at = case when $4 then coalesce(archived_at, now()) end,
+       is_default = is_default and archived_at is null and not $4
      where app_id = $1 and provider = $2 and id = $3`,
     [appId, provider, id, archived],
   )

@@ -100,7 +100,8 @@ select app.version, app.origins, app.archived_at is not null as archived, app.te
         'overageEnabled', overage_enabled, 'overageCap', overage_cap, 'caps', caps) order by position), '[]')
         from package_feature where app_id = p.app_id and package_id = p.id),
      'prices', (select coalesce(json_agg(json_build_object(
-        'id', id, 'provider', provider, 'amount', amount, 'currency', currency, 'interval', interval)
+        'id', id, 'provider', provider, 'amount', amount, 'currency', currency, 'interval', interval,
+        'isDefault', is_default)
         order by seq), '[]')
         from price where app_id = p.app_id and package_id = p.id and archived_at is null)) order by seq), '[]')
    from package p where app_id = app.id) as packages

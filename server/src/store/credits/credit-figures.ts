@@ -1,6 +1,9 @@
-import { MONEY } from '../billing/payments.ts'
+import { MAX_COUNT } from '../../domain/limits.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
+
+/** A sum, capped at the largest number that JSON can represent. */
+const capped = (sum: string): string => `least(${sum}, ${MAX_COUNT})::bigint`
 
 /** Credits of a feature that were bought at one provider, in one currency. */
 export interface SoldTotal {
@@ -20,8 +23,8 @@ export async function soldCredits(
   { from, now, limit }: { from: number; now: number; limit: number },
 ): Promise<SoldTotal[]> {
   const { rows } = await db.query<SoldTotal>(
-    `select feature_id as "featureId", provider, currency, ${MONEY('coalesce(sum(paid), 0)')} as paid,
-       ${MONEY('sum(bought)')} as units, count(*) as credits
+    `select feature_id as "featureId", provider, currency, ${capped('coalesce(sum(paid), 0)')} as paid,
+       ${capped('sum(bought)')} as units, count(*) as credits
      from (select feature_id, provider, currency, paid, bought from credit
        where app_id = $1 and bought is not null and created_at > $2 and created_at <= $3
        order by created_at desc limit $4) s
@@ -44,7 +47,7 @@ export async function expiringCredits(
   { now, until, limit }: { now: number; until: number; limit: number },
 ): Promise<ExpiringTotal[]> {
   const { rows } = await db.query<ExpiringTotal>(
-    `select feature_id as "featureId", ${MONEY('sum(amount - used)')} as units, count(*) as credits
+    `select feature_id as "featureId", ${capped('sum(amount - used)')} as units, count(*) as credits
      from (select feature_id, amount, used from credit
        where app_id = $1 and not ended and expires_at > $2 and expires_at <= $3 order by expires_at limit $4) e
      group by 1`,

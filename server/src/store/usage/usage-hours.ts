@@ -167,7 +167,12 @@ const ENTRIES_READ = 200_000
  */
 export async function burntCredits(
   db: HomeDb,
-  { appId, featureIds, from, now }: { appId: string; featureIds: readonly string[]; from: number; now: number },
+  {
+    appId,
+    featureIds,
+    from,
+    now,
+  }: { appId: string; featureIds: readonly string[]; from: number; now: number },
 ): Promise<{ units: Map<string, number>; completeFrom: number | null } | null> {
   const last = await lastEntryNumber(db)
   const { rows } = await db.query<{ seq: number; completeFrom: number | null; sums: [string, number][] }>(
