@@ -175,6 +175,8 @@ export interface BillingProvider {
   savedCard(customerRef: string): Promise<string | null>
   /** Idempotent: one charge per id. */
   charge(request: ChargeRequest): Promise<ChargeOutcome>
+  /** A charge by its id, among those that were made since then, whoever the customer is; null: none was made. */
+  findCharge(id: string, since: number): Promise<string | null>
   /** The newest invoices of a subscription that cost something and were charged. */
   recentPayments(subscriptionRef: string): Promise<RecentPayments>
   /** Makes the checkout unpayable. No effect if it is paid or has expired. */

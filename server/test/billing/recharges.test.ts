@@ -153,6 +153,10 @@ describe('gap: an automatic recharge', () => {
     expect(first).toMatchObject({ state: 'WAITING', declines: 1, spent: 0 })
     expect(first.waitsUntil).toBe(new Date(clock + 3_600_000).toISOString())
     expect(first.reason).toContain('insufficient funds')
+    const failed = await shop.dashboard.call('userPayments { rows { amount state subscriptionId } }', {
+      userId: customers.user,
+    })
+    expect(failed.rows).toContainEqual({ amount: 1500, state: 'FAILED', subscriptionId: null })
     // Setting it again is no way round the wait.
     expect(await set({ upTo: 300 })).toMatchObject({ state: 'WAITING', declines: 1 })
     await later(0.5)

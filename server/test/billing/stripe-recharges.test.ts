@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { eventsPublished } from '../events/published.ts'
+import { readEvents } from '../events/read-events.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import type { Behaviour } from '../stripe/world.ts'
@@ -72,6 +74,16 @@ const charged = async (): Promise<Data> => {
   await jobsDone(server.databaseUrl)
   return now()
 }
+/** What the events of failed payments are about. */
+const failures = async (): Promise<Data[]> => {
+  await eventsPublished(server.databaseUrl)
+  const { nodes } = await readEvents(shop.admin, { types: ['payment.failed'], userId: customers.user })
+  return nodes.map(({ data: { object } }: Data) => {
+    const { at, ...others } = object
+    expect(Date.parse(at)).toBeGreaterThan(0)
+    return others
+  })
+}
 /** Charges that were paid at Stripe without the payer. */
 const paidAt = (customer: string) =>
   [...stripe.world.paymentIntents.values()].filter(
@@ -132,6 +144,18 @@ describe('gap: an automatic recharge at Stripe', () => {
     expect(await charged()).toMatchObject({ state, reason, declines: 1, spent: 0 })
     await heard()
     expect(await now()).toMatchObject({ state, declines: 1 })
+    const id = expect.stringMatching(/^ses_rcr_/)
+    expect(await failures()).toEqual([
+      {
+        provider: 'stripe',
+        id,
+        subscriptionRef: id,
+        userId: customers.user,
+        amount: 1500,
+        currency: 'usd',
+        state: 'FAILED',
+      },
+    ])
     expect(await amounts()).toEqual([100])
     expect(paidAt(customer)).toEqual([])
   })
@@ -175,5 +199,19 @@ describe('gap: an automatic recharge at Stripe', () => {
       [shop.id],
     )
     expect(left).toEqual([])
+  })
+
+  it('gives the money back if the user was deleted before a lost answer was asked for again', async () => {
+    const customer = await saveCard()
+    const { user } = customers
+    stripe.fail({ outage: { kind: 'answer lost' }, path: /payment_intents/ })
+    await set()
+    await expect.poll(() => paidAt(customer).length, { timeout: 20_000 }).toBe(1)
+    await shop.admin.data('mutation ($id: String!) { deleteUser(id: $id) { id } }', { id: user })
+    stripe.fail(null)
+    const refunds = () => [...stripe.world.refunds.values()].filter((one) => one.customer === customer)
+    await expect.poll(() => refunds().map(({ amount }) => amount), { timeout: 60_000 }).toEqual([1500])
+    await jobsDone(server.databaseUrl)
+    expect(refunds()).toHaveLength(1)
   })
 })

@@ -59,6 +59,7 @@ export const LONG = [
   'server/test/billing/outage.test.ts',
   'server/test/billing/overtaken.test.ts',
   'server/test/billing/recharge-crossings.test.ts',
+  'server/test/billing/recharge-killed.test.ts',
   'server/test/cli/package.test.ts',
   'server/test/tools/commands.test.ts',
   'server/test/http/connection-limit.test.ts',

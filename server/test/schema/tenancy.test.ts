@@ -435,6 +435,14 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
       [{ ref: 'in_3', state: 'PAID', amount: 1, currency: 'usd', at: 0 }],
       0,
     ),
+  insertDeclinedCharge: (db, app) =>
+    payments.insertDeclinedCharge(
+      db,
+      { appId: app, provider: 'stripe', ref: 'recharging' },
+      { currency: 'usd', at: 0 },
+    ),
+  deleteDeclinedCharge: (db, app) =>
+    payments.deleteDeclinedCharge(db, { appId: app, provider: 'stripe', ref: 'in_2' }),
   paymentTotals: (db, app) => payments.paymentTotals(db, app, 0, NOW),
   listPayments: (db, app) => payments.listPayments(db, app, 'PAID', { from: 0, now: NOW }, null, 9),
   'listPayments, FAILED': (db, app) =>

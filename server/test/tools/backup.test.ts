@@ -67,6 +67,18 @@ async function furnished(): Promise<Pool & { url: string }> {
   )
   await pool.query(`insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
     select 'a', uid, 'f', 'NEVER', '2026-01-01 00:00:00.123+00', 'ADD', d, 3, now() from users, unnest(array[1, 2]) d`)
+  await pool.query(
+    `insert into feature (app_id, id, name, type, metadata) values ('a', 'f', 'F', 'CONSUMABLE', '{}')`,
+  )
+  await pool.query(`insert into checkout_session (app_id, id, user_uid, provider, items, success_url, cancel_url)
+    select 'a', 'ses_rcr_1_7', uid, 'stripe', '[]', '', '' from users where id = 'u1'`)
+  await pool.query(
+    `insert into recharge_rule (app_id, user_uid, feature_id, id, below, up_to, price_id, charges, is_on, reason)
+    select 'a', uid, 'f', 'rcr_1', 5, 50, 'pack', 7, false, $1 from users where id = 'u1'`,
+    [ODD],
+  )
+  await pool.query(`insert into recharge_attempt (app_id, session_id, user_uid, feature_id, amount, started_at, card)
+    select 'a', 'ses_rcr_1_7', uid, 'f', 900, '2026-01-01 00:00:00.123+00', 'pm_1' from users where id = 'u1'`)
   await addJob(pool, 'handle-notice', { appId: 'a', seq: 7 }, 'a key')
   return pool
 }
@@ -113,6 +125,8 @@ describe('a backup', () => {
     const loaded = await restoreInto(target, file)
     expect(loaded.unbalanced).toBe(0)
     expect(loaded.tables.find(({ name }) => name === 'users')?.rows).toBe(1199)
+    for (const table of ['recharge_rule', 'recharge_attempt'])
+      expect(loaded.tables.find(({ name }) => name === table)?.rows).toBe(1)
     expect(await everything(target)).toEqual(await everything(source))
     // The number of a deleted user is not given out again.
     const { rows } = await target.query(
@@ -358,7 +372,7 @@ describe('a backup', () => {
     const target = await furnished()
     const before = await everything(target)
     expect(await refusal(restoreInto(target, file))).toMatch(
-      /^The target is not empty \(\d+ Tollgate tables; app: 1, .*usage_counter: at least 1000 rows.*\)\. Nothing was changed/,
+      /^The target is not empty \(\d+ Tollgate tables; app: 1, .*event_outbox: at least 1000 rows.*\)\. Nothing was changed/,
     )
     expect(await everything(target)).toEqual(before)
   })

@@ -75,6 +75,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
 
     savedCard: (customerRef) => books.findCard(pool, appId, customerRef),
     charge: (request) => chargeCard(pool, appId, request, isOn),
+    findCharge: (id) => books.findCheckoutOf(pool, appId, id),
 
     async fetchCheckout(ref): Promise<ProviderCheckout | null> {
       const found = await books.findCheckout(pool, ref)

@@ -59,6 +59,23 @@ async function findIntent(
   return data.find(({ metadata }) => metadata[SESSION] === id) ?? null
 }
 
+/** Payments of an account among which a charge is looked for whose customer is no longer known. */
+const MOST_PAYMENTS = 10_000
+/** By which the clocks may differ. */
+const CLOCKS_MS = 600_000
+
+export async function findCharge(stripe: Stripe, id: string, since: number): Promise<string | null> {
+  const created = { gte: Math.floor((since - CLOCKS_MS) / 1000) }
+  return asked(async () => {
+    let looked = 0
+    for await (const intent of stripe.paymentIntents.list({ created, limit: 100 })) {
+      if (intent.metadata[SESSION] === id) return outcomeOf(intent).kind === 'made' ? intent.id : null
+      if (++looked === MOST_PAYMENTS) throw new Error(`the charge ${id} is not among the newest payments`)
+    }
+    return null
+  })
+}
+
 /** Codes of declines after which another attempt with the same card makes no sense. */
 const HARD = new Set([
   'authentication_required',

@@ -4,7 +4,7 @@ import { sameItems } from '../price-change.ts'
 import { type BilledItem, type BillingProvider, ProviderError } from '../provider.ts'
 import { asked, found } from './asked.ts'
 import { changePrice, dropScheduledChange, previewInvoice, takeBackEnd } from './change-price.ts'
-import { chargeCard, fetchCharge, findSavedCard, isIntent } from './charge-card.ts'
+import { chargeCard, fetchCharge, findCharge, findSavedCard, isIntent } from './charge-card.ts'
 import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
 import { paymentFrom } from './payment.ts'
 import { priceFrom, unusableBecause } from './price.ts'
@@ -35,6 +35,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
 
     savedCard: (customerRef) => findSavedCard(stripe, customerRef),
     charge: (request) => chargeCard(stripe, request),
+    findCharge: (id, since) => findCharge(stripe, id, since),
 
     fetchCheckout: (ref) =>
       found(async () => {

@@ -11,6 +11,7 @@ import { accessAfterRefund } from '../../store/apps/apps.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { snapshot } from '../../store/audit/snapshots.ts'
 import type { CheckoutSession } from '../../store/billing/checkout-sessions.ts'
+import { deleteDeclinedCharge } from '../../store/billing/payments.ts'
 import {
   type ProviderSubscriptionRow,
   writeProviderSubscription,
@@ -85,7 +86,10 @@ async function applyLocked(spender: Spender, at: ProviderRef, purchase: CreditPu
   if (before) await adjustCredit(spender, at, counted)
   else await grantCredit(spender, at, id, purchase, counted)
   const recharged = await endRechargeAttempt(tx, appId, session.id, 'PAID')
-  if (recharged) await forgetDeclines(tx, { appId, ...recharged })
+  if (recharged) {
+    await forgetDeclines(tx, { appId, ...recharged })
+    await deleteDeclinedCharge(tx, { appId, provider, ref: session.id })
+  }
   const after = await snapshot(tx, 'credit', appId, id)
   if (JSON.stringify(before) === JSON.stringify(after)) return true
   await insertAuditEntry(tx, {

@@ -5,7 +5,7 @@ import {
   holdCheckoutSession,
 } from '../../store/billing/checkout-sessions.ts'
 import { findAnyPrices } from '../../store/billing/prices.ts'
-import { holdChargeCard, noteChargeAsked } from '../../store/credits/recharges.ts'
+import { type ChargeJob, holdChargeCard, noteChargeAsked } from '../../store/credits/recharges.ts'
 import { findUserByUid } from '../../store/users/users.ts'
 import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
@@ -27,15 +27,14 @@ interface Charge {
  * Charges the saved card of a user for a rule. It may run any number of times: the provider charges once per session. If
  * the provider does not answer, the error is thrown, and the job is tried again.
  */
-export async function chargeRecharge(
-  service: Service,
-  { appId, sessionId }: { appId: string; sessionId: string },
-): Promise<void> {
+export async function chargeRecharge(service: Service, job: ChargeJob): Promise<void> {
   const { pool } = service
+  const { appId, sessionId } = job
   const attempt = await noteChargeAsked(pool, appId, sessionId)
   const session = await findCheckoutSession(pool, appId, sessionId)
-  // The user was deleted meanwhile, or another run has ended it.
-  if (!session || attempt?.state !== 'UNDER_WAY') return
+  if (!session) return refundOrphan(service, job)
+  // Another run has ended it.
+  if (attempt?.state !== 'UNDER_WAY') return
   const provider = await providerOf(service, appId, session.provider)
   const outcome = await outcomeOf(service, appId, provider, { session, ...attempt })
   if (outcome.kind === 'declined') return declineRecharge(service, appId, session, outcome)
@@ -45,6 +44,14 @@ export async function chargeRecharge(
     return provider.refund(outcome.ref, { amount, reason: 'REQUESTED_BY_CUSTOMER', key: sessionId })
   }
   await askAboutCheckout(service, { appId, provider: session.provider, ref: outcome.ref })
+}
+
+/** The user was deleted. An earlier run of this job may have charged before, and never learned of it. */
+async function refundOrphan(service: Service, job: ChargeJob): Promise<void> {
+  const { appId, sessionId: key, amount, since } = job
+  const provider = await providerOf(service, appId, job.provider)
+  const ref = await provider.findCharge(key, since)
+  if (ref !== null) await provider.refund(ref, { amount, reason: 'REQUESTED_BY_CUSTOMER', key })
 }
 
 /** A refusal by the provider is final: nothing was charged. */

@@ -2,7 +2,10 @@ import { afterDecline } from '../../domain/recharge.ts'
 import { insertAuditEntry } from '../../store/audit/audit.ts'
 import { snapshot } from '../../store/audit/snapshots.ts'
 import { type CheckoutSession, failCheckoutSession } from '../../store/billing/checkout-sessions.ts'
+import { insertDeclinedCharge } from '../../store/billing/payments.ts'
+import { findAnyPrices } from '../../store/billing/prices.ts'
 import { transaction } from '../../store/connection/database.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { endRechargeAttempt, rechargeRulesOf, setRechargeHealth } from '../../store/credits/recharges.ts'
 import { findUserByUid } from '../../store/users/users.ts'
 import { withLockedUid } from '../call/require.ts'
@@ -12,9 +15,10 @@ import type { Service } from '../call/service.ts'
 export async function declineRecharge(
   service: Service,
   appId: string,
-  { id: sessionId, userUid, provider }: Pick<CheckoutSession, 'id' | 'userUid' | 'provider'>,
+  session: CheckoutSession,
   decline: { hard: boolean; reason: string },
 ): Promise<void> {
+  const { id: sessionId, userUid, provider } = session
   // Users who are deleted have no charges.
   if (userUid === null) return
   await transaction(service.pool, (tx) =>
@@ -24,6 +28,7 @@ export async function declineRecharge(
       await failCheckoutSession(users, appId, sessionId)
       const user = await findUserByUid(users, appId, userUid)
       const { now } = await service.apps.at(users, { appId, actor: { kind: 'service' } })
+      await keepDeclined(users, appId, session, now)
       const [rule] = await rechargeRulesOf(users, { appId, ...ended }, now)
       // It was removed meanwhile.
       if (!user || !rule) return
@@ -44,4 +49,18 @@ export async function declineRecharge(
       })
     }),
   )
+}
+
+/** Lists the charge with the payments of the user, and so sends its event. */
+async function keepDeclined(
+  db: HomeDb,
+  appId: string,
+  { id, provider, items }: CheckoutSession,
+  at: number,
+): Promise<void> {
+  const [item] = items
+  const [price] = await findAnyPrices(db, appId, provider, item ? [item.priceId] : [])
+  if (!price) throw new Error('a recharge has no price')
+  const { currency } = price
+  await insertDeclinedCharge(db, { appId, provider, ref: id }, { currency, at })
 }

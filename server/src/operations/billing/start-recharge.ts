@@ -58,7 +58,9 @@ export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Pr
     cancelUrl: '',
   })
   await insertRechargeAttempt(tx, of, { sessionId, amount: planned.amount, startedAt: now })
-  await addJob(tx, 'charge-recharge', { appId, sessionId }, `recharge:${appId}:${sessionId}`)
+  const { provider } = price
+  const charge = { appId, sessionId, provider, amount: planned.amount, since: call.service.clock() }
+  await addJob(tx, 'charge-recharge', charge, `recharge:${appId}:${sessionId}`)
 }
 
 /** What a decision to charge is made from. */

@@ -64,6 +64,32 @@ async function insertPayments(
   )
 }
 
+/**
+ * A charge of a saved card that was declined, under the id of the charge: nothing exists at the provider that it would
+ * belong to.
+ */
+export async function insertDeclinedCharge(
+  db: HomeDb,
+  { appId, provider, ref }: ProviderRef,
+  { currency, at }: { currency: string; at: number },
+): Promise<void> {
+  await db.query(
+    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+     select app_id, $2, session_id, user_uid, session_id, 'FAILED', amount, $4, $5
+     from recharge_attempt where app_id = $1 and session_id = $3
+     on conflict do nothing`,
+    [appId, provider, ref, currency, timestamp(at)],
+  )
+}
+
+/** It was paid after all. */
+export async function deleteDeclinedCharge(db: HomeDb, { appId, provider, ref }: ProviderRef): Promise<void> {
+  await db.query(
+    `delete from payment where app_id = $1 and provider = $2 and ref = $3 and state = 'FAILED'`,
+    [appId, provider, ref],
+  )
+}
+
 /** A sum of money, capped at the largest number that JSON can represent. */
 export const MONEY = (sum: string): string => `least(${sum}, ${MAX_COUNT})::bigint`
 

@@ -99,7 +99,7 @@ export async function findPricesByRef(
      cross join lateral (${SELECT} where app_id = q.app_id and provider = q.provider and id = q.id and units is null) p`,
     [refs.map((r) => r.appId), refs.map((r) => r.provider), refs.map((r) => r.ref)],
   )
-  const found = new Array<PriceRow | undefined>(refs.length)
+  const found = refs.map((): PriceRow | undefined => undefined)
   for (const { ord, ...row } of rows) found[ord - 1] = row
   return found
 }

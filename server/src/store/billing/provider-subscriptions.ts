@@ -67,7 +67,7 @@ export async function findProviderSubscriptions(
      join provider_subscription p using (app_id, provider, ref)`,
     [refs.map((r) => r.appId), refs.map((r) => r.provider), refs.map((r) => r.ref)],
   )
-  const found = new Array<ProviderSubscriptionRow | undefined>(refs.length)
+  const found = refs.map((): ProviderSubscriptionRow | undefined => undefined)
   for (const { ord, ...row } of rows) found[ord - 1] = row
   return found
 }

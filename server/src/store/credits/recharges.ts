@@ -273,14 +273,22 @@ export async function rechargesDue(
   return { due, last: page.length < limit ? null : last }
 }
 
+/** A job that charges. It says all that is needed to find the charge once nothing is left of it here. */
+export interface ChargeJob {
+  appId: string
+  sessionId: string
+  provider: string
+  amount: number
+  /** Nothing was charged before, in real time. */
+  since: number
+}
+
 /** Charges whose answer has been missing for this long. Their jobs may have given up. */
-export async function staleCharges(
-  db: HomeDb,
-  minutes: number,
-  limit: number,
-): Promise<{ appId: string; sessionId: string }[]> {
-  const { rows } = await db.query<{ appId: string; sessionId: string }>(
-    `select a.app_id as "appId", a.session_id as "sessionId" from recharge_attempt a
+export async function staleCharges(db: HomeDb, minutes: number, limit: number): Promise<ChargeJob[]> {
+  const { rows } = await db.query<ChargeJob>(
+    `select a.app_id as "appId", a.session_id as "sessionId", s.provider, a.amount,
+       (extract(epoch from s.created_at) * 1000)::bigint as since
+     from recharge_attempt a join checkout_session s on s.app_id = a.app_id and s.id = a.session_id
      where a.state = 'UNDER_WAY' and coalesce(a.asked_at, '-infinity') < now() - make_interval(mins => $1)
      order by a.asked_at nulls first limit $2`,
     [minutes, limit],

@@ -1,5 +1,6 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
+import type { ChargeJob } from '../credits/recharges.ts'
 
 /** The background jobs, with their arguments. */
 export interface Jobs {
@@ -17,7 +18,7 @@ export interface Jobs {
   'turn-sandboxes': Record<never, never>
   'send-password-reset': { email: string; source: string; at: number }
   'publish-scheduled': Record<never, never>
-  'charge-recharge': { appId: string; sessionId: string }
+  'charge-recharge': ChargeJob
   'start-recharges': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }
