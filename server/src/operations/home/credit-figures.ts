@@ -12,7 +12,7 @@ import type { Call } from '../call/call.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
 const SPAN_MS = 30 * 86_400_000
-/** Reading 100,000 credits takes about 0.1 s. */
+/** A page may wait for reading so many. */
 const CREDITS_READ = 100_000
 /** The features with most credits used or sold; others are only counted. */
 const FEATURES_SHOWN = 5
