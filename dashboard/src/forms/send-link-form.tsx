@@ -6,7 +6,7 @@ import { SandboxWarning } from '../pages/sandbox-warning.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
-import { priceText } from '../ui/price.ts'
+import { offerText, priceText } from '../ui/price.ts'
 import { SkeletonLines } from '../ui/skeletons.tsx'
 import { CreditLinkForm } from './credit-link-form.tsx'
 import { LinkTester } from './link-tester.tsx'
@@ -15,6 +15,7 @@ const TEMPLATES = graphql(`
   query SendableTemplates($appId: String!) {
     billingTemplates(appId: $appId) {
       id name problem trialDays prices { amount decimals currency interval }
+      choices { prices { amount decimals currency interval } }
     }
     prices(appId: $appId) { id amount decimals currency interval credits { featureId units expiresDays } }
     features(appId: $appId) { id name }
@@ -73,9 +74,9 @@ export function SendLinkForm({ appId, userId, credits = false }: SendLinkFormPro
             <Select
               label="What to sell"
               data={[
-                ...usable.map(({ id, name, prices, trialDays }) => ({
+                ...usable.map(({ id, name, prices, choices, trialDays }) => ({
                   value: `template ${id}`,
-                  label: `${name} · ${prices.map(priceText).join(' + ')}${trialDays ? `, ${trialDays}-day trial` : ''}`,
+                  label: `${name} · ${offerText({ prices, choices })}${trialDays ? `, ${trialDays}-day trial` : ''}`,
                 })),
                 ...packs.map((price) => ({
                   value: `price ${price.id}`,

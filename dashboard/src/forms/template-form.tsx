@@ -29,6 +29,20 @@ function labelOf(price: Price, all: readonly Price[]): string {
   return several ? `${priceText(price)} · ${providerName(price.provider)}` : priceText(price)
 }
 
+/** The intervals at which every package has a price like the chosen one; the server has the same rule. */
+function choosable(sold: readonly { prices: readonly Price[]; chosen: Price | undefined }[]): string[] {
+  const [first] = sold
+  if (!first?.chosen || first.chosen.interval === null) return []
+  const { provider, currency } = first.chosen
+  return ['day', 'week', 'month', 'year'].filter((interval) =>
+    sold.every(({ prices }) =>
+      prices.some(
+        (price) => price.interval === interval && price.provider === provider && price.currency === currency,
+      ),
+    ),
+  )
+}
+
 export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => void }) {
   const asked = useAsk(CHOICES, { appId })
   const choices = asked.data
@@ -42,6 +56,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
       trialDays: '' as number | '',
       trialNeedsCard: true,
       promotionCodes: false,
+      choosesInterval: false,
     },
     validate: {
       name: required('The name'),
@@ -74,6 +89,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
     return { packageId, prices, chosen, name: choices?.packages.find(({ id }) => id === packageId)?.name }
   })
   const priceIds = sold.flatMap(({ chosen }) => chosen?.id ?? [])
+  const intervals = choosable(sold)
   return (
     <form noValidate onSubmit={save}>
       <Stack>
@@ -104,6 +120,13 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
             allowDeselect={false}
           />
         ))}
+        {intervals.length > 1 && (
+          <Checkbox
+            label={`The customer chooses: ${intervals.map((each) => `per ${each}`).join(' or ')}`}
+            description="A page asks before the payment. Other intervals use the default price, or the newest, of each package."
+            {...form.getInputProps('choosesInterval', { type: 'checkbox' })}
+          />
+        )}
         <NumberInput
           label="Free trial, in days"
           description="Leave empty to charge immediately. A user can try a plan once."

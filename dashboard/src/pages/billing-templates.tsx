@@ -17,7 +17,7 @@ import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { priceText, providerName } from '../ui/price.ts'
+import { offerText, providerName } from '../ui/price.ts'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { matches, slice } from '../ui/slice.ts'
@@ -32,6 +32,7 @@ const TEMPLATES = graphql(`
       id name provider problem archivedAt trialDays trialNeedsCard promotionCodes
       packages { id name }
       prices { id amount decimals currency interval }
+      choices { prices { amount decimals currency interval } }
     }
   }
 `)
@@ -109,7 +110,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     ['id', ({ id }) => id],
                     ['name', ({ name }) => name],
                     ['packages', ({ packages }) => packages.map(({ id }) => id).join(' ')],
-                    ['prices', ({ prices }) => prices.map(priceText).join(', ')],
+                    ['prices', offerText],
                     ['archivedAt', ({ archivedAt }) => archivedAt],
                   ]}
                 />
@@ -155,9 +156,9 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   {
                     label: 'Price',
                     sort: 'price',
-                    cell: ({ prices, ...terms }) => (
+                    cell: ({ prices, choices, ...terms }) => (
                       <>
-                        <Text size="sm">{prices.map(priceText).join(' + ')}</Text>
+                        <Text size="sm">{offerText({ prices, choices })}</Text>
                         <Text size="xs" c="dimmed">
                           {termsText(terms)}
                         </Text>

@@ -38,6 +38,17 @@ export function decimalText(amount: number, decimals: number): string {
 export const providerName = (provider: string) =>
   ({ stripe: 'Stripe', sandbox: 'Sandbox' })[provider] ?? provider
 
+type Recurring = Money & { interval: string | null }
+
+/** "$29.00 per month", "$29.00 per month or $290.00 per year": what a billing template charges. */
+export const offerText = (offer: {
+  prices: readonly Recurring[]
+  choices: readonly { prices: readonly Recurring[] }[]
+}) =>
+  (offer.choices.length > 0 ? offer.choices : [offer])
+    .map(({ prices }) => prices.map(priceText).join(' + '))
+    .join(' or ')
+
 /** As customers see it: "$29.00 per month". */
 export const priceText = ({ interval, ...money }: Money & { interval: string | null }): string =>
   `${moneyText(money)} ${interval === null ? 'once' : `per ${interval}`}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SUBSCRIBE_REFUSALS } from './errors.ts'
-import { checkTemplatePackages, offerOf, pricesOf, type TemplateItem } from './offer.ts'
+import { checkTemplatePackages, choicesOf, offerOf, pricesOf, type TemplateItem } from './offer.ts'
 import type { Package } from './package.ts'
 import type { PackagePrice, Price } from './price.ts'
 import { PLAIN_TERMS } from './sale-terms.ts'
@@ -131,5 +131,59 @@ describe('gap: billing, a template that cannot be', () => {
   it('has no price for a package without one, or whose price is archived', () => {
     const archived = { ...price('x'), archived: true }
     expect(pricesOf([item(sold('plan', { prices: [] })), item(sold('pro'), archived)])).toEqual([null, null])
+  })
+})
+
+describe('gap: billing, what a payer chooses between', () => {
+  const CHOOSES = { ...PLAIN_TERMS, choosesInterval: true }
+  const plan = sold('plan', {
+    prices: [
+      price('month', { isDefault: true }),
+      price('year', { interval: 'year', amount: 900 }),
+      price('dear', { interval: 'year', amount: 999 }),
+      price('euro', { interval: 'week', currency: 'eur' }),
+      price('stripe', { interval: 'week', provider: 'stripe' }),
+      price('once', { interval: null }),
+    ],
+  })
+  const extra = (...intervals: ('month' | 'year')[]) =>
+    sold('extra', {
+      isAddon: true,
+      prices: intervals.map((interval) => price(`extra-${interval}`, { interval })),
+    })
+  const CHOICES: [string, TemplateItem[], Record<string, string[]>][] = [
+    [
+      'each interval at the newest price like the template’s',
+      [item(plan)],
+      { month: ['month'], year: ['dear'] },
+    ],
+    [
+      'the price that the template names',
+      [item(plan, { ...price('year', { interval: 'year' }), archived: false })],
+      { month: ['month'], year: ['year'] },
+    ],
+    [
+      'intervals that all packages have',
+      [item(plan), item(extra('year', 'month'))].map((one, i) =>
+        i === 0 ? one : item(one.package, { ...price('extra-month'), archived: false }),
+      ),
+      { month: ['month', 'extra-month'], year: ['dear', 'extra-year'] },
+    ],
+    ['nothing if one interval is left', [item(plan), item(extra('month'))], {}],
+    [
+      'nothing of a one-off price',
+      [item(plan, { ...price('once', { interval: null }), archived: false })],
+      {},
+    ],
+    ['nothing of what cannot be sold', [item(sold('plan', { status: 'DRAFT' }))], {}],
+  ]
+  it.each(CHOICES)('%s', (_, items, expected) => {
+    const choices = choicesOf(items, CHOOSES)
+    const found = choices.map(({ interval, items }) => [interval, items.map((each) => each.price.id)])
+    expect(Object.fromEntries(found)).toEqual(expected)
+  })
+
+  it('nothing unless the template says so', () => {
+    expect(choicesOf([item(plan)], PLAIN_TERMS)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
 import { MAX_AMOUNT } from './limits.ts'
 import type { Package } from './package.ts'
-import { defaultPrice, type Interval, type Price, totalOf } from './price.ts'
+import { defaultPrice, INTERVALS, type Interval, type Price, totalOf } from './price.ts'
 import { providerName } from './provider-name.ts'
 import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
@@ -85,6 +85,33 @@ export function offerOf(
     return { problem: 'One-off prices do not support trials. Create a template without a trial.' }
   }
   return { items, provider, currency, interval }
+}
+
+/**
+ * The offers that a payer can choose between: one for each interval at which every package has a price, at the provider
+ * and in the currency of the template's offer, which is one of them. For an interval that is not the template's, a package
+ * is sold at its default price or, failing that, at its newest. Empty: there is only one.
+ */
+export function choicesOf(
+  templateItems: readonly TemplateItem[],
+  terms: SaleTerms,
+): (Offer & { interval: Interval })[] {
+  const base = offerOf(templateItems, terms)
+  if ('problem' in base || base.interval === null || terms.choosesInterval !== true) return []
+  const { provider, currency } = base
+  const choices = [...INTERVALS].flatMap((interval) => {
+    if (interval === base.interval) return [{ ...base, interval }]
+    const items = base.items.flatMap(({ package: sold }) => {
+      const matching = sold.prices.filter(
+        (price) => price.provider === provider && price.currency === currency && price.interval === interval,
+      )
+      const price = defaultPrice(matching)
+      return price ? [{ package: sold, price }] : []
+    })
+    const isWhole = items.length === base.items.length && totalOf(items.map(({ price }) => price)) !== null
+    return isWhole ? [{ items, provider, currency, interval }] : []
+  })
+  return choices.length > 1 ? choices : []
 }
 
 const TOO_MUCH = `The prices add up to more than ${MAX_AMOUNT} minor units, which cannot be charged at once`

@@ -9,6 +9,8 @@ export interface SaleTerms {
   trialNeedsCard: boolean
   /** the payer may enter the provider's promotion codes */
   promotionCodes: boolean
+  /** of a template: the payer chooses how often to pay, among the intervals that all packages have; absent: no */
+  choosesInterval?: boolean
   /** the provider saves the card of a one-off payment for later charges; absent: it does not */
   saveCard?: boolean
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
+import { type ChoiceState, chooseInterval, viewChoice } from '../operations/billing/choose-interval.ts'
 import { viewReceipt } from '../operations/billing/payment-receipt.ts'
 import {
   type CheckoutView,
@@ -12,6 +13,7 @@ import {
 import type { Service } from '../operations/call/service.ts'
 import { endResponse, readBody } from './body.ts'
 import { checkoutPage, messagePage, receiptPage } from './checkout-page.ts'
+import { choicePage } from './choice-page.ts'
 import { isOurHost, notOurHost } from './our-host.ts'
 
 /** `/checkout/{id}`: the payment page of the sandbox. */
@@ -33,11 +35,37 @@ export async function answerCheckout(
   const render = (status: number, view: CheckoutView) =>
     show(status, checkoutPage(nonce, view), [view.successUrl, view.cancelUrl])
 
+  const showChoice = (state: ChoiceState | null) => {
+    if (state === null) return unknown()
+    if (state.kind === 'open') return show(200, choicePage(nonce, state.choice), [])
+    const back = state.kind === 'chosen' ? undefined : { href: state.cancelUrl, label: 'Go back' }
+    if (state.kind === 'expired') {
+      return show(
+        410,
+        messagePage(
+          nonce,
+          'Link expired',
+          'This payment link has expired. You were not charged. Request a new link.',
+          back,
+        ),
+      )
+    }
+    if (state.kind === 'refused') {
+      const text = `${state.message} You were not charged. Try again, or request a new link.`
+      return show(503, messagePage(nonce, 'Payment not possible', text, back))
+    }
+    // A redirect of the form would have to lead to an address that its policy names.
+    response.setHeader('Refresh', `0; url=${locationOf(state.url)}`)
+    const onwards = { href: state.url, label: 'Continue to payment' }
+    return show(200, messagePage(nonce, 'Continue to payment', 'The payment page opens.', onwards))
+  }
+
   if (!isOurHost(request.headers.host, publicUrl)) {
     return show(421, messagePage(nonce, 'Wrong address', notOurHost(publicUrl)))
   }
+  const { searchParams } = new URL(request.url ?? '', publicUrl)
+  const chosenFrom = [searchParams.get('app') ?? '', searchParams.get('session') ?? ''] as const
   if (request.method === 'GET' || request.method === 'HEAD') {
-    const { searchParams } = new URL(request.url ?? '', publicUrl)
     if (id === 'paid') {
       const app = searchParams.get('app') ?? ''
       const receipt = await viewReceipt(service, app, searchParams.get('session') ?? '')
@@ -47,6 +75,7 @@ export async function answerCheckout(
       const text = 'You were not charged. Open the payment link again to pay later.'
       return show(200, messagePage(nonce, 'Payment cancelled', text))
     }
+    if (id === 'choose') return showChoice(await viewChoice(service, ...chosenFrom))
     const view = await viewCheckout(service, id)
     return view ? render(STATUSES[view.state] ?? 200, view) : unknown()
   }
@@ -65,6 +94,7 @@ export async function answerCheckout(
     return show(400, messagePage(nonce, 'Invalid request', 'A field contains control characters.'))
   }
   const entered = (name: string) => form.get(name) ?? ''
+  if (id === 'choose') return showChoice(await chooseInterval(service, ...chosenFrom, entered('interval')))
   const entry = {
     email: entered('email'),
     name: entered('name'),

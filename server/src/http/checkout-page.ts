@@ -173,7 +173,7 @@ const amount = (item: Pick<Item, 'amount' | 'currency'>): string =>
 const nothing = ({ items: [first] }: CheckoutView): string =>
   amount({ amount: 0, currency: first?.currency ?? '' })
 
-const days = (count: number): string => (count === 1 ? '1 day' : `${count} days`)
+export const days = (count: number): string => (count === 1 ? '1 day' : `${count} days`)
 
 function sum({ items }: CheckoutView): string {
   const [first] = items
@@ -183,9 +183,9 @@ function sum({ items }: CheckoutView): string {
   })
 }
 
-const every = (interval: Interval | null): string => (interval === null ? ' once' : ` per ${interval}`)
+export const every = (interval: Interval | null): string => (interval === null ? ' once' : ` per ${interval}`)
 
-const page = (nonce: string, title: string, body: string): string => `<!doctype html>
+export const page = (nonce: string, title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -207,4 +207,5 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

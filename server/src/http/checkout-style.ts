@@ -29,6 +29,10 @@ main { display: grid; grid-template-columns: 1fr; gap: 1.5rem; max-width: 60rem;
 h1 { font-size: 2.25rem; font-weight: 650; line-height: 1.15; letter-spacing: -.02em; margin: .25rem 0 1.5rem; font-variant-numeric: tabular-nums }
 h1 small { font-size: 1rem; font-weight: 400; letter-spacing: 0; color: var(--soft) }
 h1 small.then { display: block; margin-top: .5rem; line-height: 1.5 }
+main.choose { grid-template-columns: 1fr; max-width: 28rem }
+main.choose h1 { font-size: 1.5rem; margin-bottom: .75rem }
+main.choose h2 { font-size: 1.25rem; margin-bottom: .25rem }
+main.choose a { color: inherit }
 h2 { font-size: 1.0625rem; font-weight: 650; margin: 0 0 .75rem }
 .app { margin: 0; color: var(--soft); font-weight: 600 }
 dl { margin: 0 }

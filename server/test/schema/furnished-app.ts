@@ -68,6 +68,8 @@ insert into checkout_session (app_id, id, template_id, user_uid, provider, items
   values ('${app}', 'session', 'template', ${uid}, 'stripe', '[]', 'https://a.example', 'https://b.example', 'cs_1'),
     ('${app}', 'unplaced', 'template', ${uid}, 'stripe', '[]', 'https://a.example', 'https://b.example', null),
     ('${app}', 'recharging', null, ${uid}, 'stripe', '[]', '', '', null);
+insert into checkout_session (app_id, id, template_id, user_uid, provider, items, choices, success_url, cancel_url)
+  values ('${app}', 'choosing', 'template', ${uid}, 'stripe', '[]', '[{"interval":"month","items":[]}]', '', '');
 insert into recharge_attempt (app_id, session_id, user_uid, feature_id, amount, started_at)
   values ('${app}', 'recharging', ${uid}, 'calls', 900, now());
   update checkout_session set created_at = now() - interval '2 days' where app_id = '${app}' and id = 'unplaced';

@@ -257,6 +257,8 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   ],
   lockFeature: (db, app) => features.lockFeature(db, app, 'unused'),
   deleteFeature: (db, app) => features.deleteFeature(db, app, 'unused'),
+  chooseItems: (db, app) =>
+    checkouts.chooseItems(db, app, 'choosing', [{ packageId: 'plan', priceId: 'price_1' }]),
   holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
   checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
   deleteCheckoutsOfUser: (db, app) => checkouts.deleteCheckoutsOfUser(db, app, UID),

@@ -42,13 +42,14 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       createBillingTemplate: t.field({
         type: own.template,
         args: { appId, input: t.arg({ type: own.createTemplate, required: true }) },
-        resolve: (_, { appId, input }, context) =>
+        resolve: (_, { appId, input: { choosesInterval, ...input } }, context) =>
           createBillingTemplate(appCall(context, appId), {
             ...input,
             priceIds: input.priceIds ?? [],
             trialDays: input.trialDays ?? null,
             trialNeedsCard: input.trialNeedsCard ?? true,
             promotionCodes: input.promotionCodes ?? false,
+            ...(choosesInterval && { choosesInterval: true }),
           }),
       }),
       archiveBillingTemplate: t.field({
@@ -98,6 +99,12 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
 
 function defineBillingTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const price = definePrices(builder)
+  const choice = builder.objectRef<BillingTemplate['choices'][number]>('TemplateChoice').implement({
+    fields: (t) => ({
+      interval: t.exposeString('interval'),
+      prices: t.expose('prices', { type: [price], description: 'One per package.' }),
+    }),
+  })
   const template = builder.objectRef<BillingTemplate>('BillingTemplate').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -119,6 +126,15 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       trialDays: t.exposeInt('trialDays', { nullable: true, description: TRIAL_DAYS }),
       trialNeedsCard: t.exposeBoolean('trialNeedsCard', { description: TRIAL_CARD }),
       promotionCodes: t.exposeBoolean('promotionCodes', { description: PROMOTION_CODES }),
+      choosesInterval: t.boolean({
+        description: CHOOSES_INTERVAL,
+        resolve: ({ choosesInterval }) => choosesInterval ?? false,
+      }),
+      choices: t.expose('choices', {
+        type: [choice],
+        description:
+          'What payers choose between, most frequent payments first; empty if there is nothing to choose.',
+      }),
       createdAt: t.string({ resolve: (row) => isoTime(row.createdAt) }),
       archivedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.archivedAt) }),
     }),
@@ -144,6 +160,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       trialDays: t.int({ description: TRIAL_DAYS }),
       trialNeedsCard: t.boolean({ defaultValue: true, description: TRIAL_CARD }),
       promotionCodes: t.boolean({ defaultValue: false, description: PROMOTION_CODES }),
+      choosesInterval: t.boolean({ defaultValue: false, description: CHOOSES_INTERVAL }),
     }),
   })
   return { template, link, creditLink, createTemplate }
@@ -152,5 +169,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
 const TRIAL_DAYS = 'Length in days of the trial before the first charge; null for no trial.'
 const TRIAL_CARD =
   'Whether a card is required to start a trial. Without one, the subscription ends after the trial unless a card was added.'
+const CHOOSES_INTERVAL =
+  'Whether payers choose how often to pay, such as monthly or yearly, among the intervals at which every package has a price in use at the same provider and in the same currency. A page of Tollgate asks them before the payment.'
 const PROMOTION_CODES =
   'Whether payers can enter promotion codes of the billing provider. The sandbox does not support them.'

@@ -3,9 +3,9 @@ import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
-import { checkTemplatePackages, checkTotal, offerOf, pricesOf } from '../../domain/offer.ts'
+import { checkTemplatePackages, checkTotal, choicesOf, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
-import { defaultPrice } from '../../domain/price.ts'
+import { defaultPrice, type Interval, type Price } from '../../domain/price.ts'
 import { checkTerms, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing/billing-templates.ts'
 import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
@@ -22,6 +22,8 @@ export interface BillingTemplate extends Omit<store.TemplateRow, 'items' | 'term
   prices: PriceRow[]
   provider: string | null
   problem: string | null
+  /** what payers choose between; empty: nothing */
+  choices: { interval: Interval; prices: PriceRow[] }[]
 }
 
 interface TemplateInput extends SaleTerms {
@@ -143,14 +145,17 @@ async function shown(
   return rows.map(({ items: stored, terms, ...row }) => {
     const items = templateItems({ items: stored }, catalogue)
     const offer = offerOf(items, terms)
-    const prices = pricesOf(items).flatMap(
-      (price) => known.find((k) => k.id === price?.id && k.provider === price.provider) ?? [],
-    )
+    const rowsOf = (prices: readonly (Price | null)[]) =>
+      prices.flatMap((price) => known.find((k) => k.id === price?.id && k.provider === price.provider) ?? [])
     return {
       ...row,
       ...terms,
       packages: items.map((item) => item.package),
-      prices,
+      prices: rowsOf(pricesOf(items)),
+      choices: choicesOf(items, terms).map((choice) => ({
+        interval: choice.interval,
+        prices: rowsOf(choice.items.map(({ price }) => price)),
+      })),
       provider: 'problem' in offer ? null : offer.provider,
       problem: 'problem' in offer ? offer.problem : null,
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { quote, subscriptionLinkError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import { type Offer, offerOf } from '../../domain/offer.ts'
+import { choicesOf, type Offer, offerOf } from '../../domain/offer.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { checkRedirect } from '../../domain/redirect.ts'
 import { termsFor } from '../../domain/sale-terms.ts'
@@ -51,12 +51,17 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
     const held = user ? await subscriptionsOfUser(tx, call.appId, user.uid, now) : []
     checkPayer(held, offer, now)
     await checkTakesPayments(call, tx, offer.provider)
+    const choices = choicesOf(templateItems(template, app.catalogue), terms)
     const session = {
       id: `ses_${randomUUID()}`,
       templateId,
       userUid: user?.uid ?? null,
       provider: offer.provider,
-      items: offer.items.map((item) => ({ packageId: item.package.id, priceId: item.price.id })),
+      items: choices.length > 0 ? [] : itemsOf(offer),
+      choices:
+        choices.length > 0
+          ? choices.map((choice) => ({ interval: choice.interval, items: itemsOf(choice) }))
+          : null,
       credits: null,
       terms: termsFor(terms, hasTried(held, offer)),
       successUrl: input.successUrl,
@@ -67,6 +72,9 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   })
   return linkOf(call, id)
 }
+
+const itemsOf = ({ items }: Offer) =>
+  items.map((item) => ({ packageId: item.package.id, priceId: item.price.id }))
 
 /** Rejects before the payment what would fail after it. */
 function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number): void {

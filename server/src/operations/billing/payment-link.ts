@@ -1,6 +1,7 @@
 import { type CheckoutItem, ProviderError } from '../../billing/provider.ts'
 import { subscriptionLinkError } from '../../domain/errors.ts'
 import { providerName, providerNameFirst } from '../../domain/provider-name.ts'
+import type { Caller } from '../../store/apps/app-cache.ts'
 import {
   type CheckoutSession,
   findCheckoutSession,
@@ -9,7 +10,7 @@ import {
 import { findAnyPrices } from '../../store/billing/prices.ts'
 import type { HomeDb } from '../../store/connection/places.ts'
 import { findUserByUid } from '../../store/users/users.ts'
-import { type Call, momentOf } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { accountOf, checkProvider, providerOf, providerWords } from './provider-of.ts'
 import { soldName } from './sold-name.ts'
 
@@ -28,12 +29,19 @@ export async function checkTakesPayments(call: Call, tx: HomeDb, provider: strin
   }
 }
 
+/** The payer, who has not signed in, creates the payment of a link that they have chosen from. */
+type Linking = Pick<Call, 'service'> & Caller
+
 /** The stored link of a session, or a new one. */
-export async function linkOf(call: Call, id: string): Promise<Link> {
+export async function linkOf(call: Linking, id: string): Promise<Link> {
   const { service, appId } = call
   const session = await findCheckoutSession(service.pool, appId, id)
   if (!session) throw linkIsGone()
   if (session.url !== null) return { url: session.url }
+  if (awaitsChoice(session)) {
+    const of = new URLSearchParams({ app: appId, session: id })
+    return { url: `${service.billing.publicUrl()}/checkout/choose?${of}` }
+  }
   if (session.state === 'EXPIRED') {
     throw subscriptionLinkError(
       `The payment link could not be created at ${providerName(session.provider)}. Generate a new one.`,
@@ -61,6 +69,10 @@ export async function linkOf(call: Call, id: string): Promise<Link> {
   }
 }
 
+/** Its payer has not chosen yet how often to pay. */
+export const awaitsChoice = ({ choices, items }: Pick<CheckoutSession, 'choices' | 'items'>): boolean =>
+  choices !== null && items.length === 0
+
 const linkIsGone = () =>
   subscriptionLinkError(
     'The payment link no longer exists because its user was deleted or it is too old. Generate a new one.',
@@ -68,10 +80,10 @@ const linkIsGone = () =>
 
 /** The items at the time when the session was created. */
 async function itemsOf(
-  call: Call,
+  call: Linking,
   { items, provider, credits }: CheckoutSession,
 ): Promise<[CheckoutItem, ...CheckoutItem[]]> {
-  const { app } = await momentOf(call)
+  const { app } = await call.service.apps.at(call.service.pool, call)
   const ids = items.map(({ priceId }) => priceId)
   const prices = await findAnyPrices(call.service.pool, call.appId, provider, ids)
   const [first, ...rest] = items.flatMap(({ priceId, packageId, quantity }) => {

@@ -1,4 +1,5 @@
 import type { SoldCredits } from '../../domain/credit-sale.ts'
+import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { timestampOrNull } from '../connection/database.ts'
@@ -13,6 +14,8 @@ export interface CheckoutSession {
   userUid: number | null
   provider: string
   items: SessionItem[]
+  /** what its payer chooses between; `items` is empty until then. Null: nothing */
+  choices: SessionChoice[] | null
   /** what the whole link sells; null: packages */
   credits: SoldCredits | null
   terms: SaleTerms
@@ -21,6 +24,8 @@ export interface CheckoutSession {
   providerRef: string | null
   url: string | null
   state: CheckoutState
+  /** a link of a provider would have expired */
+  isOld: boolean
   /** in real time; null: not paid, or paid before this was recorded */
   paidAt: number | null
 }
@@ -31,18 +36,24 @@ type SessionItem = { priceId: string } & (
   | { packageId: null; quantity: number }
 )
 
-const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, credits, terms, success_url as "successUrl",
+interface SessionChoice {
+  interval: Interval
+  items: SessionItem[]
+}
+
+const COLUMNS = `choices, created_at <= now() - interval '24 hours' as "isOld", id, template_id as "templateId", user_uid as "userUid", provider, items, credits, terms, success_url as "successUrl",
   cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
 
 export async function insertCheckoutSession(
   db: HomeDb,
   appId: string,
-  s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state' | 'paidAt'>,
+  s: Omit<CheckoutSession, 'choices' | 'isOld' | 'providerRef' | 'url' | 'state' | 'paidAt'> &
+    Partial<Pick<CheckoutSession, 'choices'>>,
 ): Promise<void> {
   await db.query(
     `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, terms, success_url,
-       cancel_url, credits)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       cancel_url, credits, choices)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       appId,
       s.id,
@@ -54,6 +65,7 @@ export async function insertCheckoutSession(
       s.successUrl,
       s.cancelUrl,
       s.credits && JSON.stringify(s.credits),
+      s.choices ? JSON.stringify(s.choices) : null,
     ],
   )
 }
@@ -87,6 +99,24 @@ export async function holdCheckoutSession(db: HomeDb, appId: string, id: string)
   const { rowCount } = await db.query(
     `select from checkout_session where app_id = $1 and id = $2 for key share`,
     [appId, id],
+  )
+  return rowCount === 1
+}
+
+/**
+ * Stores what the payer has chosen, once. False: it was chosen already, or the link is too old; its provider's would have
+ * expired too.
+ */
+export async function chooseItems(
+  db: HomeDb,
+  appId: string,
+  id: string,
+  items: readonly SessionItem[],
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update checkout_session set items = $3 where app_id = $1 and id = $2 and state = 'OPEN' and choices is not null
+       and json_array_length(items) = 0 and created_at > now() - interval '24 hours'`,
+    [appId, id, JSON.stringify(items)],
   )
   return rowCount === 1
 }
