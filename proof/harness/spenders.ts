@@ -8,7 +8,7 @@ const EXTEND = `mutation ($id: String!, $add: SafeInt, $ttlSeconds: Int) {
   extendReservation(id: $id, add: $add, ttlSeconds: $ttlSeconds) { reserved } }`
 const SETTLE = `mutation ($id: String!, $amount: SafeInt!, $final: Boolean!, $ifOver: IfOver!) {
   settleReservation(id: $id, amount: $amount, final: $final, ifOver: $ifOver) { reserved settled state late reason } }`
-const RELEASE = 'mutation ($id: String!) { releaseReservation(id: $id) { reserved settled } }'
+const RELEASE = 'mutation ($id: String!) { releaseReservation(id: $id) { reserved settled state } }'
 const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
 const REVERT = `mutation ($input: CreateUsageEventInput!) {
   recordUsage(input: $input) { recorded reason consumption { used reserved remaining } } }`
@@ -172,12 +172,17 @@ export class Spenders {
       held = (await this.#done(worker, EXTEND, more, isExpired))?.extendReservation.reserved ?? held
     }
     const count = (units: number) => this.#count(worker, userId, featureId, units, entities)
-    if (random.chance(0.4)) held = await this.#settle(worker, id, random.int(0, held), false, count)
+    if (random.chance(0.4))
+      held = (await this.#settle(worker, id, random.int(0, held), false, count)).reserved
     if (ttlSeconds === 1 && random.chance(0.5)) await sleep(1_100)
-    if (random.chance(0.2)) await this.#done(worker, RELEASE, { id })
-    else await this.#settle(worker, id, random.int(0, held + 10), true, count)
+    const last = random.chance(0.2)
+      ? (await this.#done(worker, RELEASE, { id }))?.releaseReservation
+      : await this.#settle(worker, id, random.int(0, held + 10), true, count)
     const units = this.settled.get(id) ?? 0
-    if (held === 0 && units > 0) this.#remember(worker, { revertOf: id, featureId, units, entities })
+    // One that rejected its settlement is still held.
+    const isOver = last && last.state !== 'HELD'
+    if (isOver && held === 0 && units > 0)
+      this.#remember(worker, { revertOf: id, featureId, units, entities })
   }
 
   /** Returns what is held afterwards. */
@@ -187,13 +192,13 @@ export class Spenders {
     amount: number,
     final: boolean,
     count: (units: number) => void,
-  ): Promise<number> {
+  ): Promise<{ reserved: number; state: string }> {
     const { random } = this.#trial
     // RECORD would exceed the budget.
     const variables = { id, amount, final, ifOver: random.pick(['CAP', 'REJECT']) }
     const key = `settlement ${++this.#last}`
     const first = (await this.#done(worker, SETTLE, variables, undefined, key))?.settleReservation
-    if (!first) return 0
+    if (!first) return { reserved: 0, state: 'HELD' }
     count(first.settled - (this.settled.get(id) ?? 0))
     this.settled.set(id, first.settled)
     if (first.late) this.#trial.count('late settlements')
@@ -202,7 +207,7 @@ export class Spenders {
       if (second && JSON.stringify(second) !== JSON.stringify(first))
         this.#trial.fault('counted twice', `${key}: ${JSON.stringify(first)}, then ${JSON.stringify(second)}`)
     }
-    return first.reserved
+    return first
   }
 
   async #addCredit(worker: number, userId: string): Promise<void> {
