@@ -161,6 +161,24 @@ describe('gap: the home page', () => {
     expect(await usage()).toMatchObject([{ userId: 'anna', text: 'anna has used 4 of 10 of calls' }])
   })
 
+  it('says that a feature was used that only credits pay for, and nothing of refused usage', async () => {
+    const app = await newApp()
+    const { admin, dashboard } = app
+    const feature = { id: 'token', name: 'Tokens', type: 'CONSUMABLE' }
+    await admin.call('createFeature', { input: feature })
+    await createUsers(admin, ['ann', 'ben'])
+    for (const userId of ['ann', 'ben'])
+      await admin.call('addCredit', { input: { userId, featureId: 'token', amount: 5 } })
+    const record = (userId: string, delta: number) =>
+      admin.call('recordUsage { recorded }', { input: { userId, featureId: 'token', delta } })
+    expect(await record('ann', 3)).toEqual({ recorded: true })
+    expect(await record('ben', 6)).toEqual({ recorded: false })
+    const latestEvents = await dashboard.call('latestEvents { kind text }')
+    expect(latestEvents.filter(({ kind }: Data) => kind === 'USAGE')).toEqual([
+      { kind: 'USAGE', text: 'ann used Tokens' },
+    ])
+  })
+
   it('adds what several processes have counted', async () => {
     const app = await newApp()
     const createApiKey = await server.dashboard.call('createApiKey { secret }', { appId: app.id, name: 'k' })

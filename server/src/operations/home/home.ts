@@ -155,7 +155,11 @@ export async function latestEvents(call: Call, first: number | null | undefined)
       id: `usage:${userId}:${featureId}`,
       kind: 'USAGE' as const,
       at: recordedAt,
-      parts: say`${recent(userId)} has used ${used}${budget === null ? '' : say` of ${budget}`} of ${feature(featureId)}`,
+      // Without a budget of the plan, credits or a pool pay, which the counter does not show.
+      parts:
+        budget === 0
+          ? say`${recent(userId)} used ${feature(featureId)}`
+          : say`${recent(userId)} has used ${used}${budget === null ? '' : say` of ${budget}`} of ${feature(featureId)}`,
       userId,
       featureId,
     })),

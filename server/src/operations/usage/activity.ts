@@ -68,6 +68,8 @@ export class Activity {
       this.denied({ appId, userId, featureId, kind: 'RECORD', reason: answer.reason })
     if (!answer?.consumption || this.#recent.size >= MOST_RECENT) return
     const { used, budget } = answer.consumption
+    // Nothing has been used, now or before.
+    if (budget === 0 && !answer.recorded) return
     this.#recent.set(JSON.stringify([appId, userId, featureId]), { appId, userId, featureId, used, budget })
   }
 
