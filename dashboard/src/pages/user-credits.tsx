@@ -11,7 +11,7 @@ import { TryCreditRefund } from '../forms/try-credit-refund.tsx'
 import { VoidCredit } from '../forms/void-credit.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
@@ -115,7 +115,13 @@ export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
                 />
               </Stack>
             )}
-            <Suspense fallback={<SkeletonTable columns={5} lines={1} rows={1} />}>
+            <Suspense
+              fallback={
+                <Loading>
+                  <SkeletonTable columns={5} lines={1} rows={1} />
+                </Loading>
+              }
+            >
               <UserRecharges appId={appId} userId={userId} />
             </Suspense>
             <FormDialog opened={adding} onClose={() => setAdding(false)} title="Add credit">
