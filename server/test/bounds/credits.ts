@@ -18,6 +18,7 @@ import {
   RESERVATION_KEPT_DAYS,
 } from '../../src/domain/limits.ts'
 import { rowsOf } from '../harness/database.ts'
+import { createApp } from '../harness/server.ts'
 import { type Bound, CREATE_FEATURE, CREATE_USER, RECORD_USAGE, valueBound, type World } from './bound.ts'
 
 const ADD_CREDIT = 'mutation ($input: CreditInput!) { addCredit(input: $input) { id } }'
@@ -134,7 +135,7 @@ const SET_COSTS =
   'mutation ($id: String!, $costs: [CostInput!]) { updateFeature(id: $id, input: { costs: $costs }) { id } }'
 
 /** A pool that so many features draw on, at this cost. */
-async function poolFor({ admin, fresh }: World, features: number, cost: number) {
+async function poolFor({ admin, fresh }: Pick<World, 'admin' | 'fresh'>, features: number, cost: number) {
   const input = { name: 'Units', type: 'CONSUMABLE' }
   const [pool, ...drawing] = Array.from({ length: features + 1 }, fresh)
   for (const id of [pool, ...drawing]) await admin.data(CREATE_FEATURE, { input: { ...input, id } })
@@ -177,8 +178,10 @@ async function deleteHadBy(world: World, users: number) {
 }
 
 /** How many caps of the plans of a user are not listed. */
-async function unlisted({ admin, dashboard, fresh }: World, caps: number): Promise<number> {
-  const [userId, packageId] = [fresh(), fresh()]
+async function unlisted(world: World, caps: number): Promise<number> {
+  const { dashboard, fresh } = world
+  const [appId, userId, packageId] = [fresh(), fresh(), fresh()]
+  const admin = await createApp(world, appId)
   const features = []
   for (let left = caps; left > 0; left -= MAX_PLAN_CAPS) {
     const id = fresh()
@@ -192,9 +195,7 @@ async function unlisted({ admin, dashboard, fresh }: World, caps: number): Promi
   await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
     input: { id: packageId, name: 'Many', features },
   })
-  await dashboard.data('mutation ($id: String!) { publishPackage(appId: "default", id: $id) { id } }', {
-    id: packageId,
-  })
+  await dashboard.call('publishPackage { id }', { appId, id: packageId })
   await admin.data(CREATE_USER, { input: { id: userId } })
   await admin.data(
     'mutation ($of: String!, $id: String!) { subscribe(userId: $of, packageIds: [$id]) { id } }',
@@ -204,8 +205,8 @@ async function unlisted({ admin, dashboard, fresh }: World, caps: number): Promi
     },
   )
   const { userCaps } = await dashboard.data(
-    'query ($userId: String!) { userCaps(appId: "default", userId: $userId) { more caps { limit } } }',
-    { userId },
+    'query ($appId: String!, $userId: String!) { userCaps(appId: $appId, userId: $userId) { more caps { limit } } }',
+    { appId, userId },
   )
   expect(userCaps.caps.length + userCaps.more).toBe(caps)
   return userCaps.more
@@ -229,7 +230,10 @@ export const creditBounds: Bound[] = [
     'MAX_COSTS',
     'features that draw on a pool',
     { within: MAX_COSTS, beyond: MAX_COSTS + 1 },
-    async (world, features) => (await poolFor(world, features, 1)).answer,
+    async (world, features) => {
+      const admin = await createApp(world, world.fresh())
+      return (await poolFor({ ...world, admin }, features, 1)).answer
+    },
     /costs must contain at most 100 features/,
   ),
   valueBound(
