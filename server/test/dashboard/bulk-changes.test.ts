@@ -144,6 +144,14 @@ describe('gap: bulk changes', () => {
     expect(await settled('bulk4', override.id)).toMatchObject({ rows: 5, changing: 5, skipped: [] })
   })
 
+  it.each([
+    { list: 'USERS', ids: ['none', 'no\u0000ne'] },
+    { list: 'SUBSCRIPTIONS', ids: ['none', 'no\u0000ne'] },
+  ])('find nobody by %j', async (of) => {
+    const { id } = await start('bulk', { of, ...TO_PRO })
+    expect(await settled('bulk', id)).toMatchObject({ state: 'CHECKED', rows: 0, problem: null })
+  })
+
   it('are refused as a whole for what no user could have', async () => {
     const refused: [object, RegExp][] = [
       [{ of: USERS }, /^Exactly one of changePlan, startTrial, cancel and setOverride is required/],

@@ -161,6 +161,9 @@ describe('gap: an import creates users', () => {
     ['first,X,,,,', 'DUPLICATE_ID', /^An earlier row has the same id$/],
     [`x,${'n'.repeat(1_025)},,,,`, 'TOO_LONG', /^name must be at most/],
     ['x,a\u0000b,,,,', 'BAD_NAME', /NUL/],
+    ['x,X,,,pr\u0000o,', 'BAD_PLAN', /^Plan not found: "pr/],
+    ['x,X,,,,{"a":"\u0000"}', 'BAD_METADATA', /^metadata must be a JSON object/],
+    ['ann,X,,,pr\u0000o,', 'BAD_PLAN', /^Plan not found: "pr/],
   ]
   it.for(BAD)('names what is wrong with %j: %s', async ([row, problem, message]) => {
     const app = await newApp()

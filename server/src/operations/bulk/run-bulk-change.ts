@@ -1,5 +1,6 @@
 import { BULK_REASONS, type BulkAction, bulkRefusal } from '../../domain/bulk-change.ts'
 import { TollgateError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BULK_ROWS, MAX_PAGE } from '../../domain/limits.ts'
 import { overrideAt } from '../../domain/override.ts'
 import { isAtLeast } from '../../domain/role.ts'
@@ -116,7 +117,7 @@ async function nextSubjects(
   const ofUsers = (uids: readonly number[]) => uids.map((userUid) => ({ userUid, subscription: null }))
   if (of.list === 'USERS') {
     if ('ids' in of) {
-      const users = await findUsers(service.pool, appId, of.ids)
+      const users = await findUsers(service.pool, appId, of.ids.filter(isIdentifier))
       return { rows: ofUsers([...users.values()].map(({ uid }) => uid)), next: null }
     }
     const { search, packageId, state } = of
@@ -127,7 +128,7 @@ async function nextSubjects(
   const { now } = await requireApp(service.pool, appId)
   const found =
     'ids' in of
-      ? { rows: await findSubscriptions(service.pool, appId, of.ids, now), next: null }
+      ? { rows: await findSubscriptions(service.pool, appId, of.ids.filter(isIdentifier), now), next: null }
       : await subscriptionRows(call, of, 'OLDEST', page)
   // A trial or an override is about the user.
   const isAboutIt = action.kind === 'CANCEL' || action.kind === 'CHANGE_PLAN'

@@ -228,6 +228,8 @@ function checkRow(
   if (name && !isStorable(name)) {
     return bad('BAD_NAME', `name must be well-formed text without NUL characters: ${quote(name)}`)
   }
+  const noPlan = plan ? planProblem(plan, catalogue) : null
+  if (plan && noPlan !== null && !isIdentifier(plan)) return bad('BAD_PLAN', noPlan)
   const metadata = metadataOf(cells.metadata, empty)
   if (typeof metadata === 'object' && metadata !== null) return bad('BAD_METADATA', metadata.message)
   const sets = (cell: string | null) => cell !== null && (cell !== '' || empty === 'clear')
@@ -242,7 +244,7 @@ function checkRow(
     setName: sets(name),
     metadata,
     plan: plan || null,
-    planProblem: plan ? planProblem(plan, catalogue) : null,
+    planProblem: noPlan,
     create: create ?? (!archived && [name, plan, cells.metadata].some((cell) => cell !== null)),
   }
 }
