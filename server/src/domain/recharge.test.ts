@@ -76,6 +76,14 @@ describe('a rule of automatic recharges', () => {
     expect(rechargeNow({ ...RULE, maxSpendPerPeriod }, PACK, state, spent)).toEqual(expected)
   })
 
+  it('buys no more units than a credit can have', () => {
+    const owing = { balance: 0, owed: MAX_COUNT }
+    const pack = { units: MAX_COUNT - 1, amount: 1 }
+    expect(rechargeNow({ ...RULE, upTo: MAX_COUNT }, pack, owing, 0)).toEqual({
+      ...{ kind: 'charge', packs: 1, units: MAX_COUNT - 1, amount: 1 },
+    })
+  })
+
   const amounts = fc.record({
     below: fc.integer({ min: 1, max: 10_000 }),
     more: fc.integer({ min: 0, max: 100_000 }),

@@ -10,7 +10,7 @@
 import { windowEnd } from './cap.ts'
 import { type Credit, checkAmount, creditState } from './credit.ts'
 import { badUserInput } from './errors.ts'
-import { MAX_AMOUNT, MAX_QUANTITY } from './limits.ts'
+import { MAX_AMOUNT, MAX_COUNT, MAX_QUANTITY } from './limits.ts'
 import { costOf } from './price.ts'
 
 /** When to buy credits of a user and feature, and how many. */
@@ -72,7 +72,10 @@ export function rechargeNow(
   if (balance >= below) return { kind: 'enough' }
   const needed = Math.ceil((upTo - balance + owed) / units)
   const allowed = maxSpendPerPeriod === null ? needed : packsFor(maxSpendPerPeriod - spent, amount)
-  const packs = Math.min(needed, allowed, packsFor(MAX_AMOUNT, amount), MAX_QUANTITY)
+  const packs = Math.min(
+    ...[needed, allowed, MAX_QUANTITY],
+    ...[packsFor(MAX_AMOUNT, amount), Math.floor(MAX_COUNT / units)],
+  )
   if (packs < 1) return { kind: 'spent' }
   const cost = costOf({ amount }, packs)
   if (cost === null) throw new Error('a recharge exceeds what can be charged')
