@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Variables } from '../../server/test/harness/client.ts'
 import type { Trial } from '../trial.ts'
 import { API_KEY } from './node.ts'
@@ -93,3 +94,17 @@ export const codeOf = (outcome: Outcome): string | undefined => outcome?.errors?
 /** Answers allowed while something is down: the caller should retry. */
 export const isPassing = (outcome: Outcome): boolean =>
   outcome === null || ['UNAVAILABLE', 'RATE_LIMITED'].includes(codeOf(outcome) ?? '')
+
+/** Waits for the number of acknowledged calls; false if it is not reached in time. */
+export async function hasAcknowledged(
+  calls: { readonly acknowledged: number },
+  goal: number,
+  withinMs = 60_000,
+): Promise<boolean> {
+  const began = performance.now()
+  while (calls.acknowledged < goal) {
+    if (performance.now() - began > withinMs) return false
+    await sleep(5)
+  }
+  return true
+}

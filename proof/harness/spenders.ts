@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Trial } from '../trial.ts'
-import { Caller, codeOf, isPassing, type Outcome } from './caller.ts'
+import { Caller, codeOf, hasAcknowledged, isPassing, type Outcome } from './caller.ts'
 import { AGENT_LIMITS, agentOf, SHARED_ENTITIES, type Spendable } from './spending-app.ts'
 
 const RESERVE = 'mutation ($input: ReservationInput!) { reserveUsage(input: $input) { reserved } }'
@@ -72,14 +72,8 @@ export class Spenders {
   }
 
   /** Until that many more are acknowledged; false if not in time. */
-  async reach(more: number, withinMs = 60_000): Promise<boolean> {
-    const goal = this.acknowledged + more
-    const began = performance.now()
-    while (this.acknowledged < goal) {
-      if (performance.now() - began > withinMs) return false
-      await sleep(5)
-    }
-    return true
+  reach(more: number, withinMs?: number): Promise<boolean> {
+    return hasAcknowledged(this, this.acknowledged + more, withinMs)
   }
 
   /** Waits until every started call is answered. */
