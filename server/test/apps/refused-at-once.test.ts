@@ -24,7 +24,17 @@ const TOKEN_QUERIES = [
   '{ subscriptions { id } }',
   '{ __typename }',
 ]
+const RESERVE = `mutation {
+  reserveUsage(input: { userId: "ann", featureId: "calls", amount: 1, ttlSeconds: 60 }) { id }
+}`
 const KEY_QUERIES = [
+  RESERVE,
+  'mutation { addCredit(input: { userId: "ann", featureId: "calls", amount: 1 }) { id } }',
+  'mutation { releaseReservation(id: "none") { id } }',
+  'mutation { settleReservation(id: "none", amount: 1) { id } }',
+  '{ credits(userId: "ann") { id } }',
+  '{ caps(userId: "ann") { limit } }',
+  '{ events { events { id } } }',
   '{ user(id: "ann") { id } }',
   '{ users { id } }',
   '{ packages { id } }',
@@ -63,7 +73,12 @@ async function newApp() {
   )
   const withKey = [one, other].map(({ url }) => adminClient(url, createApiKey.secret))
   for (const client of withToken) await client.data(TOKEN_QUERIES.join(' ').replaceAll('} {', ''))
-  for (const client of withKey) await client.data('{ packages { id } }')
+  await admin.data('mutation { addCredit(input: { userId: "ann", featureId: "calls", amount: 9 }) { id } }')
+  for (const client of withKey) {
+    await client.data('{ packages { id } }')
+    // From then on, the process decides by what it remembers of the user.
+    await client.data(RESERVE)
+  }
   return { id, keyId: createApiKey.id as string, withToken, withKey }
 }
 
