@@ -1,7 +1,6 @@
 import type { BillingStatus } from '../domain/bill.ts'
 import type { Price } from '../domain/price.ts'
-import type { RefundReason } from '../domain/refund-reason.ts'
-import type { Reversal } from '../domain/reversal.ts'
+import type { RefundReason, Reversal } from '../domain/reversal.ts'
 import type { SaleTerms } from '../domain/sale-terms.ts'
 
 export interface CheckoutItem {

@@ -11,6 +11,10 @@ export const ACCESS_AFTER_REFUND = ['KEEP', 'END'] as const
 /** Access after everything paid for the current period was refunded or disputed. */
 export type AccessAfterRefund = (typeof ACCESS_AFTER_REFUND)[number]
 
+/** Why a payment is refunded. Providers keep it with the refund. */
+export const REFUND_REASONS = ['REQUESTED_BY_CUSTOMER', 'DUPLICATE', 'FRAUDULENT'] as const
+export type RefundReason = (typeof REFUND_REASONS)[number]
+
 /** INQUIRY: the bank only asks, no money has moved. OPEN: the money is withheld. CLOSED: over without a dispute. */
 export const DISPUTE_STATES = ['INQUIRY', 'OPEN', 'WON', 'LOST', 'CLOSED'] as const
 export type DisputeState = (typeof DISPUTE_STATES)[number]

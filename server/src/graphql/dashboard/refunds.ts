@@ -1,6 +1,5 @@
 import { amountText } from '../../domain/price.ts'
-import { REFUND_REASONS } from '../../domain/refund-reason.ts'
-import { SANDBOX_REVERSALS } from '../../domain/reversal.ts'
+import { REFUND_REASONS, SANDBOX_REVERSALS } from '../../domain/reversal.ts'
 import { HISTORY_KINDS } from '../../domain/subscription-history.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { type RefundPreview, refundPayment, refundPreview } from '../../operations/billing/refund-payment.ts'

@@ -3,7 +3,14 @@ import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
-import { checkTemplatePackages, checkTotal, choicesOf, offerOf, pricesOf } from '../../domain/offer.ts'
+import {
+  checkTemplatePackages,
+  checkTotal,
+  choicesOf,
+  offerOf,
+  pricesOf,
+  type TemplateItem,
+} from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
 import { defaultPrice, type Interval, type Price } from '../../domain/price.ts'
 import { checkTerms, type SaleTerms } from '../../domain/sale-terms.ts'
@@ -14,7 +21,14 @@ import type { HomeDb } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireCatalogue, requirePackage } from '../call/require.ts'
-import { templateItems } from './template-items.ts'
+
+/** The packages and prices of a template. */
+export function templateItems(
+  { items }: Pick<store.TemplateRow, 'items'>,
+  catalogue: Catalogue,
+): TemplateItem[] {
+  return items.map(({ packageId, chosen }) => ({ package: requirePackage(catalogue, packageId), chosen }))
+}
 
 /** A template with its current prices. */
 export interface BillingTemplate extends Omit<store.TemplateRow, 'items' | 'terms'>, SaleTerms {

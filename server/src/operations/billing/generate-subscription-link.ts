@@ -12,8 +12,8 @@ import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscript
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { requireHeldUser } from '../call/require.ts'
+import { templateItems } from './billing-templates.ts'
 import { checkTakesPayments, type Link, linkOf } from './payment-link.ts'
-import { templateItems } from './template-items.ts'
 
 interface LinkInput {
   userId: string | null

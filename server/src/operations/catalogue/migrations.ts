@@ -26,7 +26,7 @@ import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { earlierAnswer, mutateCatalogue } from '../call/mutate.ts'
 import { requirePackage } from '../call/require.ts'
-import { authorOf } from './author-of.ts'
+import { authorOf } from './publish-package.ts'
 import { type FeatureImpact, type Impact, impactOf, lookingUp, type Reaching } from './reach.ts'
 
 /** A migration of subscriptions from one version of a package to another. */

@@ -12,7 +12,6 @@ import {
 } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
-import { authorOf } from './author-of.ts'
 import { mutatePackage } from './mutate-package.ts'
 
 interface PublishInput {
@@ -35,6 +34,10 @@ export function publishPackage(call: Call, id: string, { reach, note, at }: Publ
     await publish(tx, call.appId, found, catalogue, reach, { author: authorOf(call), note }, now)
   })
 }
+
+/** The email address of the member who makes a version; null: another caller. */
+export const authorOf = ({ actor }: Call): string | null =>
+  actor.kind === 'member' ? actor.member.email : null
 
 /** Ends the wait for a publication; its draft stays. Without one, nothing changes. */
 export function cancelScheduledPublication(call: Call, id: string): Promise<Package> {

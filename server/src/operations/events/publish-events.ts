@@ -1,7 +1,7 @@
-import type { Catalogue } from '../../domain/catalogue.ts'
-import { countedPeriodsOf } from '../../domain/catalogue.ts'
-import { dayOf, type NewEvent, nextSequence } from '../../domain/event.ts'
+import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
+import { dayOf, eventData, type NewEvent, nextSequence } from '../../domain/event.ts'
 import { MAX_COPIED_EVENTS, MAX_FANOUT_USERS, MAX_PUBLISHED_ROWS } from '../../domain/limits.ts'
+import { entitlementOf } from '../../domain/package.ts'
 import { periodEnd } from '../../domain/package-version.ts'
 import type { Change } from '../../domain/row-change.ts'
 import { changesEntitlements, eventsOfRows } from '../../domain/row-events.ts'
@@ -22,7 +22,6 @@ import { deleteFromOutbox, insertFanout, type OutboxRow, readOutbox } from '../.
 import { liveSubscribers, peopleOf } from '../../store/subscriptions/subscribers.ts'
 import { dueEvents } from './due-events.ts'
 import { entitlementEvents } from './entitlement-events.ts'
-import { packageObject } from './package-object.ts'
 
 /** The events of one publication: the sequences `from` to `to`. */
 interface Published {
@@ -251,4 +250,14 @@ const EMPTY: Catalogue = { features: new Map(), packages: new Map(), grants: new
 function addTo(sets: Map<string, Set<number>>, key: string, value: number): void {
   const set = sets.get(key) ?? new Set()
   sets.set(key, set.add(value))
+}
+
+/** The event of a package, with the grants of the package at the time when the event is published in the log. */
+function packageObject(event: NewEvent, catalogue: Catalogue): NewEvent {
+  const { object, previous } = event.data
+  const found = catalogue.packages.get(String(object.id))
+  if (!found) return event
+  const features = found.features.map(entitlementOf)
+  const { isAddon, metadata } = found
+  return { ...event, data: eventData({ ...object, isAddon, metadata, features }, previous) }
 }
