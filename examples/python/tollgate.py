@@ -1205,7 +1205,7 @@ class Tollgate:
         reason: Union[Optional[str], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> Credit:
-        """Adds units of a consumable feature that the user can use in addition to the plan. They first pay for usage of the current period that exceeded all sources."""
+        """Adds units of a consumable feature that the user can use in addition to the plan. They first pay for usage of the current period beyond all other sources."""
         return self._send(
             "POST",
             "/v1/credits",
@@ -1273,7 +1273,7 @@ class Tollgate:
         entity: Union[str, _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> Optional[Cap]:
-        """Removes a cap. Null if there was none."""
+        """Removes a cap. Returns null if there was none."""
         return self._send(
             "DELETE",
             "/v1/caps",
@@ -1288,7 +1288,7 @@ class Tollgate:
         user_id: str,
         feature_id: Union[str, _Omitted] = OMITTED,
     ) -> Dict[str, Any]:
-        """A user's automatic recharges, by feature."""
+        """Automatic recharges of a user, by feature."""
         return self._send(
             "GET",
             "/v1/auto-recharges",
@@ -1308,7 +1308,7 @@ class Tollgate:
         max_spend_per_period: Union[Optional[int], _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> AutoRecharge:
-        """Buys credits with the saved card of the user whenever fewer than `below` are left. If fewer are left now, it charges at once. A rule that is off is turned on."""
+        """Sets a rule that buys credits with the saved card of the user when fewer than `below` units are left. If fewer are left now, the card is charged immediately. A rule that is off is turned on."""
         return self._send(
             "PUT",
             "/v1/auto-recharges",
@@ -1324,7 +1324,7 @@ class Tollgate:
         user_id: str,
         request_key: Optional[str] = None,
     ) -> Optional[AutoRecharge]:
-        """Removes an automatic recharge. A charge under way is completed. Null if there was none."""
+        """Removes an automatic recharge. A charge in progress is completed. Returns null if there was none."""
         return self._send(
             "DELETE",
             "/v1/auto-recharges",
@@ -1399,7 +1399,7 @@ class Tollgate:
         if_over: Union[IfOver, _Omitted] = OMITTED,
         request_key: Optional[str] = None,
     ) -> Reservation:
-        """Records the use of reserved units. A final settlement returns the rest. Units beyond the reservation, or after its expiry, are decided like a call of recordUsage."""
+        """Records the usage of reserved units. A final settlement returns the rest. Units beyond the reservation, or settled after its expiry, are treated like a call of recordUsage."""
         return self._send(
             "POST",
             f"/v1/reservations/{_encoded(id)}/settle",
@@ -1414,7 +1414,7 @@ class Tollgate:
         id: str,
         request_key: Optional[str] = None,
     ) -> Reservation:
-        """Releases a reservation and returns what it holds."""
+        """Releases a reservation and returns its units."""
         return self._send(
             "POST",
             f"/v1/reservations/{_encoded(id)}/release",
@@ -1584,7 +1584,7 @@ class Tollgate:
         id: str,
         request_key: Optional[str] = None,
     ) -> DeletedWebhookEndpoint:
-        """Deletes a webhook endpoint with its deliveries."""
+        """Deletes a webhook endpoint and its deliveries."""
         return self._send(
             "DELETE",
             f"/v1/webhook-endpoints/{_encoded(id)}",

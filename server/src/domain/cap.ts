@@ -50,7 +50,7 @@ export function checkCap({ entity, limit }: Cap): void {
 function checkLimit(field: string, limit: number): void {
   if (!Number.isInteger(limit) || limit < 0 || limit > MAX_COUNT)
     throw badUserInput(
-      `${field === 'limit' ? '' : 'The limit of each of '}${field} must be an integer from 0 to ${MAX_COUNT}`,
+      `${field === 'limit' ? 'limit' : 'The limit of each cap'} must be an integer from 0 to ${MAX_COUNT}`,
       field,
     )
 }
@@ -62,12 +62,12 @@ export function checkedPlanCaps(caps: readonly PlanCap[]): PlanCap[] {
   const seen = new Set<string>()
   for (const { period, limit, perEntity } of caps) {
     if (!RESET_PERIODS.includes(period))
-      throw refuse(`The period of each of caps must be one of ${RESET_PERIODS.join(', ')}`)
+      throw refuse(`The period of each cap must be one of ${RESET_PERIODS.join(', ')}`)
     checkLimit('caps', limit)
     if (perEntity !== null && (!isIdentifier(perEntity) || perEntity.includes(':')))
       throw refuse(`perEntity must be a type of entity, for example "agent": ${quote(perEntity)}`)
     const name = `${period} ${perEntity}`
-    if (seen.has(name)) throw refuse(`There are two caps with the period ${period} and the same entities`)
+    if (seen.has(name)) throw refuse(`Two caps have the period ${period} and the same entities`)
     seen.add(name)
   }
   return [...caps].sort(

@@ -31,7 +31,7 @@ export function checkSoldCredits({ units, expiresDays }: SoldCredits, { interval
     throw badUserInput(`expiresDays must be an integer from 1 to ${MAX_CREDIT_DAYS}`, 'expiresDays')
   }
   if (interval !== null) {
-    throw badUserInput('A price of credits is paid once: omit interval', 'interval')
+    throw badUserInput('A price of credits must be a one-off price. Omit interval.', 'interval')
   }
 }
 

@@ -105,7 +105,7 @@ export const appNotFound = (id: string) => new TollgateError('APP_NOT_FOUND', `A
 export const eventsExpired = (days: number) =>
   new TollgateError(
     'EVENTS_EXPIRED',
-    `after is older than the events that are kept (${days} days). Read the current state, then events without after.`,
+    `Events after this cursor are no longer available: events are kept for ${days} days. Read the current state, then continue without after.`,
     undefined,
     'after',
   )

@@ -28,7 +28,7 @@ export function checkCosts(pool: Listed, features: ReadonlyMap<string, Listed>):
       throw refuse(`cost must be an integer from 1 to ${MAX_POOL_COST}: ${quote(featureId)}`)
     if (featureId === id) throw refuse(`Feature ${quote(id)} cannot draw on itself`)
     const feature = features.get(featureId)
-    if (!feature) throw refuse(`There is no feature ${quote(featureId)}`)
+    if (!feature) throw refuse(`Feature not found: ${quote(featureId)}`)
     if (feature.type === 'BINARY')
       throw refuse(`Feature ${quote(featureId)} is BINARY and cannot draw on a pool`)
     if ((feature.costs ?? []).length > 0)

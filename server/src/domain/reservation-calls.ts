@@ -96,7 +96,8 @@ export function sameReservation<Held extends Reservation>(
     found.ttlSeconds === asked.ttlSeconds &&
     JSON.stringify(entitiesOf(found.parts)) === JSON.stringify(asked.entities) &&
     JSON.stringify(found.metadata) === JSON.stringify(asked.metadata)
-  if (!same) throw conflict(`The reservation ${quote(found.id)} exists with other content`, 'id')
+  if (!same)
+    throw conflict(`A reservation with the id ${quote(found.id)} already exists with different content`, 'id')
   return found
 }
 

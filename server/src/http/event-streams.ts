@@ -126,7 +126,7 @@ export class EventStreams {
   }
 
   #refusal({ appId }: AppCaller): TollgateError | null {
-    if (this.#closing.signal.aborted) return unavailable('The service is restarting; connect again.')
+    if (this.#closing.signal.aborted) return unavailable('The service is restarting; reconnect.')
     if (this.#count >= MAX_EVENT_STREAMS || (this.#open.get(appId) ?? 0) >= MAX_EVENT_STREAMS_PER_APP)
       return rateLimited(
         `Too many open event streams: at most ${MAX_EVENT_STREAMS_PER_APP} per app and ${MAX_EVENT_STREAMS} per process`,

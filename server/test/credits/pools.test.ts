@@ -270,7 +270,7 @@ describe('costs that cannot be', () => {
     const one = (featureId: string, cost = 1) => [{ featureId, cost }]
     const cases: [unknown, string, string][] = [
       [one('image', 0), 'coin', 'cost must be an integer from 1 to 1000000: "image"'],
-      [one('nothing'), 'coin', 'There is no feature "nothing"'],
+      [one('nothing'), 'coin', 'Feature not found: "nothing"'],
       [one('audit'), 'coin', 'Feature "audit" is BINARY and cannot draw on a pool'],
       [one('call'), 'audit', 'Feature "audit" is BINARY and cannot be a pool'],
       [one('coin'), 'coin', 'Feature "coin" cannot draw on itself'],

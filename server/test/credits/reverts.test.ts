@@ -203,9 +203,9 @@ describe('a revert', () => {
     await record(0, { idempotencyKey: 'nothing' })
     await record(30, { idempotencyKey: 'no' })
     expect(await messageOf({ revertOf: 'other' })).toBe(
-      'This user has no usage event with the key "other", and no reservation with this id. Keys are kept for at least 24 hours, reservations for 30 days after their expiry',
+      'This user has no usage event with the key "other" and no reservation with that id. Keys are kept for at least 24 hours, and reservations for 30 days after their expiry.',
     )
-    expect(await messageOf({ revertOf: 'k1', featureId: 'coin' })).toBe('"k1" is about the feature "call"')
+    expect(await messageOf({ revertOf: 'k1', featureId: 'coin' })).toBe('"k1" belongs to the feature "call"')
     expect(await messageOf({ revertOf: 'no' })).toBe(
       'The usage event "no" was refused: there is nothing to revert',
     )

@@ -92,7 +92,7 @@ export function defineCreditMutations(builder: Builder<AdminContext>, types: Adm
       settleReservation: t.field({
         type: types.reservation,
         description:
-          'Records the use of reserved units. A final settlement returns the rest. Units beyond the reservation, or after its expiry, are decided like a call of recordUsage.',
+          'Records the usage of reserved units. A final settlement returns the rest. Units beyond the reservation, or settled after its expiry, are treated like a call of recordUsage.',
         args: {
           id,
           amount: t.arg({ type: 'SafeInt', required: true }),

@@ -61,7 +61,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const { autoRecharge, autoRechargeInput } = defineRechargeTypes(builder)
   const ifOver = builder.enumType('IfOver', {
     description:
-      'What to do with units beyond the reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing, and keep the reservation.',
+      'Treatment of units beyond the reservation. RECORD: record them anyway. CAP: record as many as are left. REJECT: record nothing and keep the reservation.',
     values: IF_OVER,
   })
   const reservationInput = builder.inputType('ReservationInput', {

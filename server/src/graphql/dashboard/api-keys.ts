@@ -16,7 +16,7 @@ import { mutationFields, queryFields } from './fields.ts'
 export function defineApiKeys(builder: Builder<DashboardContext>): void {
   const scope = builder.enumType('ApiKeyScope', {
     description:
-      'Operations that an API key may call. READ: queries. USAGE: access checks and usage. CATALOGUE: queries, and changes of features, packages, prices and templates. ALL: every operation.',
+      'Operations allowed for an API key. READ: queries. USAGE: access checks and usage. CATALOGUE: queries, and changes of features, packages, prices and templates. ALL: every operation.',
     values: API_KEY_SCOPES,
   })
   const apiKey = builder.objectRef<ApiKeyRow>('ApiKey').implement({
@@ -64,7 +64,7 @@ export function defineApiKeys(builder: Builder<DashboardContext>): void {
     fields: (t) => ({
       name: t.string(),
       scope: t.field({ type: scope }),
-      expiresAt: t.string({ description: 'ISO 8601 time. Null: the key does not expire.' }),
+      expiresAt: t.string({ description: 'Expiry time (ISO 8601). Null if the key does not expire.' }),
     }),
   })
 

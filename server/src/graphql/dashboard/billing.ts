@@ -132,8 +132,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       }),
       choices: t.expose('choices', {
         type: [choice],
-        description:
-          'What payers choose between, most frequent payments first; empty if there is nothing to choose.',
+        description: 'Intervals that payers can choose from, shortest first; empty if there is no choice.',
       }),
       createdAt: t.string({ resolve: (row) => isoTime(row.createdAt) }),
       archivedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.archivedAt) }),
@@ -170,6 +169,6 @@ const TRIAL_DAYS = 'Length in days of the trial before the first charge; null fo
 const TRIAL_CARD =
   'Whether a card is required to start a trial. Without one, the subscription ends after the trial unless a card was added.'
 const CHOOSES_INTERVAL =
-  'Whether payers choose how often to pay, such as monthly or yearly, among the intervals at which every package has a price in use at the same provider and in the same currency. A page of Tollgate asks them before the payment.'
+  'Whether payers choose the billing interval on a page before the payment. They can choose any interval at which every package has a price in use at the same provider and in the same currency.'
 const PROMOTION_CODES =
   'Whether payers can enter promotion codes of the billing provider. The sandbox does not support them.'

@@ -56,7 +56,7 @@ export function defineBulkChanges(builder: Builder<DashboardContext>, types: Das
     startBulkChange: t.field({
       type: change,
       description:
-        'Checks a change of many users, in the background. Nothing changes until `applyBulkChange`. Progress is available from `bulkChange`.',
+        'Checks a change of many users in the background. Nothing is changed until `applyBulkChange`. Progress is available from `bulkChange`.',
       args: { appId, input: t.arg({ type: input, required: true }) },
       resolve: async (_, { appId, input }, context) =>
         startBulkChange(await inApp(appCall(context, appId)), {
@@ -66,7 +66,7 @@ export function defineBulkChanges(builder: Builder<DashboardContext>, types: Das
     }),
     applyBulkChange: t.field({
       type: change,
-      description: 'Makes the changes that were checked, in the background: one operation per row.',
+      description: 'Applies the checked changes in the background, one operation per row.',
       args: { appId, id },
       resolve: (_, { appId, id }, context) => applyBulkChange(appCall(context, appId), id),
     }),
@@ -133,7 +133,10 @@ function defineTypes(builder: Builder<DashboardContext>) {
       }),
       subscriptionId: t.exposeString('subscriptionId', { nullable: true }),
       outcome: t.expose('outcome', { type: outcome }),
-      message: t.exposeString('message', { nullable: true, description: 'Why it was not changed.' }),
+      message: t.exposeString('message', {
+        nullable: true,
+        description: 'Reason why the row was not changed.',
+      }),
     }),
   })
   return { change, outcome, rowPage: definePage(builder, 'BulkChangeRowPage', row) }
@@ -143,7 +146,7 @@ const LISTS = ['USERS', 'SUBSCRIPTIONS'] as const
 
 function defineInput(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const subjects = builder.inputType('BulkSubjectsInput', {
-    description: 'Users or subscriptions: those with these `ids`, or all that match the filters.',
+    description: 'Users or subscriptions, either those in `ids` or all that match the filters.',
     fields: (t) => ({
       list: t.field({ type: builder.enumType('BulkList', { values: LISTS }), required: true }),
       ids: t.stringList(),

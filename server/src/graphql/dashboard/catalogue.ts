@@ -102,7 +102,7 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
             defaultValue: 'ALL',
             description: 'Subscriptions that get the new version.',
           }),
-          note: t.arg.string({ description: 'What changed and why, for the list of versions.' }),
+          note: t.arg.string({ description: 'Description of the changes, for the list of versions.' }),
           at: t.arg.string({
             description:
               "Time at which to publish, by the app's clock; replaces a scheduled publication. Default: now. Until then, the package cannot be edited.",

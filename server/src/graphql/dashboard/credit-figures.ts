@@ -28,7 +28,10 @@ export function defineCreditFigures(builder: Builder<DashboardContext>): void {
         type: 'SafeInt',
         description: 'Units bought through payment links and automatic recharges in the last 30 days.',
       }),
-      money: t.expose('money', { type: [money], description: 'Payments for them, without refunds.' }),
+      money: t.expose('money', {
+        type: [money],
+        description: 'Payments for the units sold, without refunds.',
+      }),
       soldWithoutAmount: t.expose('soldWithoutAmount', {
         type: 'SafeInt',
         description: 'Units among `sold` whose payment is not known.',
@@ -36,7 +39,7 @@ export function defineCreditFigures(builder: Builder<DashboardContext>): void {
       burnt: t.exposeFloat('burnt', {
         nullable: true,
         description:
-          'Units taken from credits in the last 30 days, less those given back; null while they are being added up.',
+          'Units taken from credits in the last 30 days, minus returned units; null while the sum is being calculated.',
       }),
       expiring: t.expose('expiring', {
         type: 'SafeInt',
@@ -48,7 +51,7 @@ export function defineCreditFigures(builder: Builder<DashboardContext>): void {
     fields: (t) => ({
       features: t.expose('features', {
         type: [feature],
-        description: 'At most 5 features, those with most units burnt first.',
+        description: 'The 5 features with the most units burnt, in that order.',
       }),
       otherFeatures: t.exposeInt('otherFeatures', { description: 'Number of features that are not listed.' }),
       soldComplete: t.exposeBoolean('soldComplete', {
@@ -59,7 +62,7 @@ export function defineCreditFigures(builder: Builder<DashboardContext>): void {
       }),
       burntFrom: t.string({
         nullable: true,
-        description: 'Time from which burnt units are counted; null if all of the 30 days are.',
+        description: 'Start of the range in which burnt units are counted; null if it covers all 30 days.',
         resolve: (f) => isoTimeOrNull(f.burntFrom),
       }),
     }),
@@ -68,7 +71,7 @@ export function defineCreditFigures(builder: Builder<DashboardContext>): void {
     creditFigures: t.field({
       type: figures,
       nullable: true,
-      description: 'Credits sold, burnt and expiring; null for an app without any.',
+      description: 'Credits sold, burnt and expiring; null if the app has none.',
       args: { appId },
       resolve: (_, { appId }, context) => creditFigures(appCall(context, appId)),
     }),

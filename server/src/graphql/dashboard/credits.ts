@@ -91,17 +91,17 @@ export function defineCredits(builder: Builder<DashboardContext>, shared: Dashbo
 function defineCaps(builder: Builder<DashboardContext>, { resetPeriod }: DashboardTypes): void {
   const { cap, capInput } = defineCapTypes(builder, resetPeriod)
   const inForce = builder.objectRef<CapInForce>('CapInForce').implement({
-    description: 'Cap of a user: set for them, or of their plans.',
+    description: 'Cap that applies to a user: set for the user, or by a plan.',
     fields: (t) => ({
       featureId: t.exposeString('featureId'),
       entity: t.exposeString('entity', { nullable: true }),
       perEntity: t.exposeString('perEntity', {
         nullable: true,
-        description: 'Type of the entities that it holds for, each by itself.',
+        description: 'Type of the entities that are limited individually.',
       }),
       period: t.expose('period', { type: resetPeriod }),
       limit: t.exposeFloat('limit'),
-      own: t.exposeBoolean('own', { description: 'Whether it was set for this user.' }),
+      own: t.exposeBoolean('own', { description: 'Whether the cap was set for this user.' }),
       planLimit: t.exposeFloat('planLimit', {
         nullable: true,
         description: "Limit of the plan's cap that it replaces; null if there is none.",
@@ -121,7 +121,7 @@ function defineCaps(builder: Builder<DashboardContext>, { resetPeriod }: Dashboa
     }),
   })
   const preview = builder.objectRef<CapPreview>('CapPreview').implement({
-    description: 'What a cap would change.',
+    description: 'Effect of setting a cap.',
     fields: (t) => ({
       limit: t.exposeFloat('limit', {
         nullable: true,
@@ -131,7 +131,7 @@ function defineCaps(builder: Builder<DashboardContext>, { resetPeriod }: Dashboa
         nullable: true,
         description: "Limit of the plan's cap that it would replace; null if there is none.",
       }),
-      used: t.exposeFloat('used', { description: 'Units of the current window that it would have counted.' }),
+      used: t.exposeFloat('used', { description: 'Usage in the current window that the cap would count.' }),
       reserved: t.exposeFloat('reserved'),
       resetsAt: t.string({ nullable: true, resolve: (c) => isoTimeOrNull(c.resetsAt) }),
     }),

@@ -154,7 +154,7 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
       type: types.price,
       nullable: true,
       description:
-        'Price that the billing provider charges for one; null if nothing is charged, or no longer for this package.',
+        'Unit price charged by the billing provider; null if nothing is charged, or no longer for this package.',
       resolve: (s, _args, { service }) => subscriptionPrice(service, s),
     }),
     nextEvent: t.field({

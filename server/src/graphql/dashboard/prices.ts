@@ -82,7 +82,7 @@ export function definePrices(builder: Builder<DashboardContext>) {
       setDefaultPrice: t.field({
         type: own.price,
         description:
-          'Makes a price the default of its package: the price of payment links whose template names none. Another price of the package is no longer the default.',
+          'Makes a price the default of its package, which payment links use if their template names no price. Replaces the previous default.',
         args: { appId, provider, id },
         resolve: (_, { appId, provider, id }, context) =>
           setDefaultPrice(appCall(context, appId), provider, id),

@@ -36,20 +36,22 @@ export function defineRecharges(builder: Builder<DashboardContext>): void {
     lastCharge: t.field({
       type: charge,
       nullable: true,
-      description: 'Latest charge of the user and feature; null if there was none.',
+      description: 'Latest charge for the user and feature; null if there was none.',
       resolve: (r: AutoRecharge) => r.lastCharge,
     }),
   }))
   const preview = builder.objectRef<AutoRechargePreview>('AutoRechargePreview').implement({
-    description: 'What setting an automatic recharge charges at once.',
+    description: 'Immediate charge of setting an automatic recharge.',
     fields: (t) => ({
       balance: t.exposeFloat('balance', { description: 'Units left.' }),
-      packs: t.exposeInt('packs', { description: 'Packs charged at once; 0 if nothing is charged.' }),
-      units: t.exposeFloat('units', { description: 'Units of these packs.' }),
+      packs: t.exposeInt('packs', {
+        description: 'Number of packs charged immediately; 0 if nothing is charged.',
+      }),
+      units: t.exposeFloat('units', { description: 'Number of units in these packs.' }),
       amount: t.expose('amount', { type: 'SafeInt', description: 'Amount charged, in minor units.' }),
       reason: t.exposeString('reason', {
         nullable: true,
-        description: 'Why nothing is charged although fewer units than `below` are left.',
+        description: 'Reason why nothing is charged although fewer than `below` units are left.',
       }),
     }),
   })

@@ -86,14 +86,14 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   })
 
   const grantCap = builder.objectRef<PlanCap>('GrantCap').implement({
-    description: 'Cap of every subscriber, in windows of the UTC calendar.',
+    description: 'Cap for every subscriber, in windows of the UTC calendar.',
     fields: (t) => ({
       period: t.expose('period', { type: resetPeriod }),
       limit: t.string({ resolve: (cap) => String(cap.limit) }),
       perEntity: t.exposeString('perEntity', {
         nullable: true,
         description:
-          'Type of the entities that it holds for, each by itself; null: all usage of the subscriber.',
+          'Type of the entities that are limited individually; null if all usage of the subscriber is limited.',
       }),
     }),
   })
@@ -114,18 +114,18 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     fields: (t) => ({ name: t.exposeString('name'), grants: t.expose('features', { type: [grant] }) }),
   })
   const scheduled = builder.objectRef<ScheduledPublication>('ScheduledPublication').implement({
-    description: 'Publication of a package at a chosen time.',
+    description: 'Scheduled publication of a package.',
     fields: (t) => ({
       at: t.string({ description: "Time by the app's clock.", resolve: ({ at }) => isoTime(at) }),
       for: t.expose('reach', { type: reach }),
       note: t.exposeString('note', { nullable: true }),
       author: t.exposeString('author', {
         description:
-          'Email address of the member who scheduled it, and who needs the editor role at that time.',
+          'Email address of the member who scheduled it. The member must be an editor or owner at that time.',
       }),
       problem: t.exposeString('problem', {
         nullable: true,
-        description: 'Why it did not take place; null if it has yet to.',
+        description: 'Reason why the package was not published; null if the time is still to come.',
       }),
     }),
   })

@@ -197,7 +197,7 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       }),
       source: t.field({
         type: [types.part],
-        description: 'Where the limit comes from: the packages and the override that it is the sum of.',
+        description: 'Sources of the limit: the packages and the override that add up to it.',
         resolve: (g) => [...g.source],
       }),
     }),

@@ -6,7 +6,7 @@ import { isoTimeOrNull } from './time.ts'
 export const CAP_LIST = "A user's caps, by feature, entity and period."
 export const SET_CAP =
   'Limits the usage of a feature in windows of the UTC calendar: all usage of the user, or that of one entity. Changing the limit of a cap keeps its count.'
-export const REMOVE_CAP = 'Removes a cap. Null if there was none.'
+export const REMOVE_CAP = 'Removes a cap. Returns null if there was none.'
 export const ENTITIES =
   'Entities whose caps count the usage, as `type:id`, at most 4. The caps of the user always count it.'
 
@@ -22,7 +22,8 @@ export function defineCapTypes<Context extends object>(
         featureId: t.exposeString('featureId'),
         entity: t.exposeString('entity', {
           nullable: true,
-          description: 'Entity whose usage is limited, as `type:id`; null: all usage of the user.',
+          description:
+            'Entity whose usage is limited, as `type:id`; null if all usage of the user is limited.',
         }),
         limit: t.exposeFloat('limit'),
         period: t.expose('period', { type: resetPeriod, description: 'Length of a window.' }),

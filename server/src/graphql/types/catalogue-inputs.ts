@@ -9,7 +9,7 @@ interface Parts<Context extends object> {
 
 /** Inputs for features and packages, of both APIs. */
 const COSTS =
-  'Makes the feature a pool: when a listed feature has no units left, units of this one pay for it. A feature draws on at most one pool.'
+  'Makes the feature a pool: when a listed feature has no units left, units of this feature are used instead. A feature can draw on at most one pool.'
 
 export function defineCatalogueInputs<Context extends object>(
   builder: Builder<Context>,
@@ -17,10 +17,14 @@ export function defineCatalogueInputs<Context extends object>(
   packageFeatureName: string,
 ) {
   const cost = builder.inputType('CostInput', {
-    description: 'What one unit of a feature costs in units of a pool.',
+    description: 'Cost of one unit of a feature in units of a pool.',
     fields: (t) => ({
       featureId: t.string({ required: true, description: 'Consumable feature that draws on the pool.' }),
-      cost: t.field({ type: 'SafeInt', required: true, description: 'Units of the pool; at least 1.' }),
+      cost: t.field({
+        type: 'SafeInt',
+        required: true,
+        description: 'Cost in units of the pool; at least 1.',
+      }),
     }),
   })
   const packageFeature = builder.inputType(packageFeatureName, {

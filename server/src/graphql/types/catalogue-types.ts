@@ -60,7 +60,7 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
   })
 
   const cost = builder.objectRef<Cost>('Cost').implement({
-    description: 'What one unit of a feature costs in units of a pool.',
+    description: 'Cost of one unit of a feature in units of a pool.',
     fields: (t) => ({
       featureId: t.exposeString('featureId', { description: 'Feature that draws on the pool.' }),
       cost: t.expose('cost', { type: 'SafeInt', description: 'Units of the pool.' }),
@@ -81,7 +81,7 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       }),
       costs: t.field({
         type: [cost],
-        description: 'Features that draw on this one as a pool, with what a unit of each costs.',
+        description: 'Features that draw on this one as a pool, with their costs.',
         resolve: ({ costs }) => costs ?? [],
       }),
       packages: t.expose('packages', {

@@ -10,10 +10,10 @@ export const CREDIT_LIST =
 export const RESERVATION_LIST =
   "A user's reservations, oldest first. At most 500 are returned; pass the last ID as `after` to continue."
 export const ADD_CREDIT =
-  'Adds units of a consumable feature that the user can use in addition to the plan. They first pay for usage of the current period that exceeded all sources.'
+  'Adds units of a consumable feature that the user can use in addition to the plan. They first pay for usage of the current period beyond all other sources.'
 export const VOID_CREDIT =
   'Voids a credit: its remaining units can no longer be used. Live reservations keep what they hold of it.'
-export const RELEASE = 'Releases a reservation and returns what it holds.'
+export const RELEASE = 'Releases a reservation and returns its units.'
 
 export function defineCreditTypes<Context extends object>(builder: Builder<Context>) {
   const creditKind = builder.enumType('CreditKind', { values: CREDIT_KINDS })
@@ -24,7 +24,7 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
   })
   const reservationState = builder.enumType('ReservationState', {
     description:
-      'HELD: holds units. SETTLED: its use was recorded. RELEASED: returned, or never held. EXPIRED: not settled before its expiry.',
+      'HELD: units are held. SETTLED: usage was recorded. RELEASED: the units were returned, or none were held. EXPIRED: not settled before the expiry.',
     values: RESERVATION_STATES,
   })
   return {
@@ -64,7 +64,7 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
       }),
     }),
     reservation: builder.objectRef<UserReservation>('Reservation').implement({
-      description: 'Units held for work whose use is not known yet.',
+      description: 'Units held for work whose usage is not known yet.',
       fields: (t) => ({
         id: t.exposeString('id'),
         userId: t.exposeString('userId'),
@@ -79,7 +79,8 @@ export function defineCreditTypes<Context extends object>(builder: Builder<Conte
         late: t.exposeBoolean('late', { description: 'Whether usage was settled after the expiry.' }),
         reason: t.exposeString('reason', {
           nullable: true,
-          description: 'Why nothing was held or changed, or what was recorded beyond the reservation.',
+          description:
+            'Reason why nothing was held or changed, or a description of the usage recorded beyond the reservation.',
         }),
       }),
     }),

@@ -6,13 +6,13 @@ import type { Builder } from './builder.ts'
 export function defineEntitlementInput<Context extends object>(builder: Builder<Context>) {
   const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
   const cap = builder.inputType('EntitlementCapInput', {
-    description: 'Cap of every subscriber, in windows of the UTC calendar.',
+    description: 'Cap for every subscriber, in windows of the UTC calendar.',
     fields: (t) => ({
       period: t.field({ type: resetPeriod, required: true, description: 'Length of a window.' }),
       limit: t.field({ type: 'SafeInt', required: true }),
       perEntity: t.string({
         description:
-          'Type of entity, such as `agent`: the cap holds for each `agent:…` by itself. If omitted, it holds for all usage of the subscriber.',
+          'Type of entity, such as `agent`: each `agent:…` is limited individually. If omitted, all usage of the subscriber is limited.',
       }),
     }),
   })
@@ -23,11 +23,12 @@ export function defineEntitlementInput<Context extends object>(builder: Builder<
       overageEnabled: t.boolean({ defaultValue: false }),
       overageCap: t.field({
         type: 'SafeInt',
-        description: 'Most units of overage beyond the limit, with `overageEnabled`. Any number if omitted.',
+        description:
+          'Maximum overage beyond the limit, in units. Requires `overageEnabled`. No maximum if omitted.',
       }),
       caps: t.field({
         type: [cap],
-        description: `Caps of every subscriber, at most ${MAX_PLAN_CAPS}: one for each period and type of entity.`,
+        description: `Caps for every subscriber: at most ${MAX_PLAN_CAPS}, one per period and type of entity.`,
       }),
     }),
   })

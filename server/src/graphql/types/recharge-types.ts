@@ -3,20 +3,20 @@ import type { AutoRecharge } from '../../operations/billing/auto-recharge.ts'
 import type { Builder } from './builder.ts'
 import { isoTimeOrNull } from './time.ts'
 
-export const RECHARGE_LIST = "A user's automatic recharges, by feature."
+export const RECHARGE_LIST = 'Automatic recharges of a user, by feature.'
 export const SET_RECHARGE =
-  'Buys credits with the saved card of the user whenever fewer than `below` are left. If fewer are left now, it charges at once. A rule that is off is turned on.'
+  'Sets a rule that buys credits with the saved card of the user when fewer than `below` units are left. If fewer are left now, the card is charged immediately. A rule that is off is turned on.'
 export const REMOVE_RECHARGE =
-  'Removes an automatic recharge. A charge under way is completed. Null if there was none.'
+  'Removes an automatic recharge. A charge in progress is completed. Returns null if there was none.'
 
 export const SAVE_CARD =
-  'Whether the provider saves the card for later charges, as automatic recharges need. The payment page says so.'
+  'Whether the provider saves the card for later charges, which automatic recharges require. The payment page says so.'
 
 const BELOW = 'Credits are bought when fewer units than this are left. Reserved units count as left.'
-const UP_TO = 'Balance to reach: one charge buys as many whole packs as are needed.'
+const UP_TO = 'Balance to reach. One charge buys as many whole packs as needed.'
 const PRICE = 'ID of a price of credits of the feature.'
 const MAXIMUM =
-  "Maximum amount per month of the UTC calendar, in minor units of the price's currency; null: no maximum."
+  "Maximum amount per month of the UTC calendar, in minor units of the price's currency; null if there is no maximum."
 
 /** A rule as callers give it. */
 export const newRecharge = <Input extends { maxSpendPerPeriod?: number | null | undefined }>({
@@ -27,12 +27,12 @@ export const newRecharge = <Input extends { maxSpendPerPeriod?: number | null | 
 export function defineRechargeTypes<Context extends object>(builder: Builder<Context>) {
   const state = builder.enumType('AutoRechargeState', {
     description:
-      'CHARGING: a charge is under way. WAITING: nothing is charged before `waitsUntil`. OFF: the card was declined three times in a row, or for good.',
+      'CHARGING: a charge is in progress. WAITING: nothing is charged before `waitsUntil`. OFF: the card was declined three times in a row, or permanently.',
     values: RECHARGE_STATES,
   })
   return {
     autoRecharge: builder.objectRef<AutoRecharge>('AutoRecharge').implement({
-      description: 'Rule that buys credits of a user and feature when few are left.',
+      description: 'Rule that buys credits of a feature for a user when few are left.',
       fields: (t) => ({
         userId: t.exposeString('userId'),
         featureId: t.exposeString('featureId'),
@@ -41,16 +41,21 @@ export function defineRechargeTypes<Context extends object>(builder: Builder<Con
         priceId: t.exposeString('priceId', { description: PRICE }),
         maxSpendPerPeriod: t.exposeFloat('maxSpendPerPeriod', { nullable: true, description: MAXIMUM }),
         spent: t.exposeFloat('spent', {
-          description: 'Amount charged in this month, in minor units, including a charge under way.',
+          description: 'Amount charged this month, in minor units, including a charge in progress.',
         }),
-        state: t.expose('state', { type: state, description: 'Whether it buys credits when few are left.' }),
-        declines: t.exposeInt('declines', { description: 'Declines since the last payment.' }),
+        state: t.expose('state', { type: state, description: 'State of the rule.' }),
+        declines: t.exposeInt('declines', {
+          description: 'Number of declined charges since the last payment.',
+        }),
         waitsUntil: t.string({
           nullable: true,
           description: 'Time before which nothing is charged; null if it does not wait.',
           resolve: (r) => isoTimeOrNull(r.waitsUntil),
         }),
-        reason: t.exposeString('reason', { nullable: true, description: 'Why it waits or is off.' }),
+        reason: t.exposeString('reason', {
+          nullable: true,
+          description: 'Reason why the rule is waiting or off.',
+        }),
       }),
     }),
     autoRechargeInput: builder.inputType('AutoRechargeInput', {

@@ -18,7 +18,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       overageEnabled: t.exposeBoolean('overageEnabled'),
       overageCap: t.float({
         nullable: true,
-        description: 'Most units of overage beyond the budget; null if there is no such limit.',
+        description: 'Maximum overage beyond the budget, in units; null if there is no maximum.',
         resolve: (c) => c.overageCap ?? null,
       }),
       reserved: t.float({
@@ -43,7 +43,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       left: t.exposeFloat('left', {
         nullable: true,
         description:
-          'Units left, without those that are reserved; null if unlimited. Those of a pool are units of the pool.',
+          'Units left, without reserved ones; null if unlimited. For a pool, in units of the pool.',
       }),
       poolId: t.string({
         nullable: true,

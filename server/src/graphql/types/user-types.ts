@@ -80,7 +80,7 @@ export function defineUserTypes<Context extends object>(
         entities: t.stringList({ description: ENTITIES }),
         revertOf: t.string({
           description:
-            'Returns exactly what an earlier event or reservation took, to the same sources: the idempotency key of the event, or the ID of a reservation that has ended. Once: repeated calls get the same answer.',
+            'Idempotency key of an earlier event, or ID of a reservation that has ended. Returns exactly the units it took, to the same sources. Repeated calls return the same answer and have no further effect.',
         }),
       }),
     }),

@@ -115,7 +115,7 @@ export function defineWebhookTypes<Context extends object>(builder: Builder<Cont
     }),
   })
   const testEvent = builder.objectRef<TestEvent>('TestEvent').implement({
-    description: 'An event made for one webhook endpoint. It is not in the event log.',
+    description: 'Event sent to one webhook endpoint only. It is not in the event log.',
     fields: (t) => ({
       id: t.exposeString('id'),
       type: t.exposeString('type'),
@@ -185,7 +185,7 @@ export const WEBHOOK_TEXTS = {
   updateWebhookEndpoint: 'Changes a webhook endpoint, or enables or disables it.',
   rotateWebhookSecret:
     'Replaces the signing secret of a webhook endpoint. For 24 hours, deliveries carry the signatures of both secrets.',
-  deleteWebhookEndpoint: 'Deletes a webhook endpoint with its deliveries.',
+  deleteWebhookEndpoint: 'Deletes a webhook endpoint and its deliveries.',
   sendTestEvent: 'Sends an event of type `webhook.test` to one webhook endpoint.',
   resendEvents:
     'Sends events to a webhook endpoint again, or for the first time if it did not exist when they happened. At most 100 per call.',

@@ -41,7 +41,7 @@ export async function generateCreditLink(call: Call, input: CreditLinkInput): Pr
     }
     const credits = times(price.credits, quantity)
     if (costOf(price, quantity) === null) {
-      throw badUserInput(`quantity times the price exceeds the maximum amount`, 'quantity')
+      throw badUserInput('quantity times the price exceeds the maximum amount', 'quantity')
     }
     const feature = requireFeature(app.catalogue, credits.featureId)
     if (feature.archived) {

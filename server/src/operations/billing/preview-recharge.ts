@@ -10,7 +10,7 @@ import { poolFrom } from '../usage/entitlement-state.ts'
 import { type AutoRechargeInput, requireCreditPrice } from './auto-recharge.ts'
 import { planRecharge } from './start-recharge.ts'
 
-/** What setting an automatic recharge charges at once. */
+/** Immediate charge of setting an automatic recharge. */
 export interface AutoRechargePreview {
   /** units left */
   balance: number

@@ -1,7 +1,7 @@
 import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, creditNotFound } from '../../domain/errors.ts'
 import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
-import { REFUND_REASONS, type RefundReason } from '../../domain/refund-reason.ts'
+import { REFUND_REASONS, type RefundReason } from '../../domain/reversal.ts'
 import { type BillPayment, paymentsOfBill } from '../../store/billing/payments.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
 import { findPurchase } from '../../store/credits/credits.ts'
@@ -49,7 +49,8 @@ export async function refundPayment(call: Call, input: RefundInput): Promise<Ref
   const { service, appId } = call
   const { paidFor, paymentRef, reason } = input
   checkIdentifier('key', input.key)
-  if (!REFUND_REASONS.includes(reason)) throw badUserInput('reason is not known', 'reason')
+  if (!REFUND_REASONS.includes(reason))
+    throw badUserInput(`reason must be one of ${REFUND_REASONS.join(', ')}`, 'reason')
   const payment = await requirePayment(call, paidFor, paymentRef)
   const { provider, subscriptionRef } = payment
   const amount = input.amount ?? (await previewOf(call, payment)).remaining

@@ -98,7 +98,7 @@ async function obstacleTo(
   const usable = spending.credits.filter((credit) =>
     ['LIVE', 'SCHEDULED'].includes(creditState(credit, now)),
   ).length
-  if (usable >= MAX_CREDITS) return `The user has ${MAX_CREDITS} credits that can be used, the most possible.`
+  if (usable >= MAX_CREDITS) return `The user already has the maximum of ${MAX_CREDITS} usable credits.`
   const account = { pool: tx, billing: call.service.billing }
   const { enabled } = await accountOf(account, call.appId, checkProvider(price.provider))
   return enabled ? null : `${providerNameFirst(price.provider)} is not enabled for this app.`

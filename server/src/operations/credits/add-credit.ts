@@ -44,13 +44,10 @@ export async function writeCredit(
 ): Promise<CreditRow> {
   const { tx, user, feature, now, call } = spender
   if ((await endExpiredCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
-    throw badUserInput(
-      `A user can have at most ${MAX_CREDITS} credits of a feature that can be used.`,
-      'userId',
-    )
+    throw badUserInput(`A user can have at most ${MAX_CREDITS} usable credits of a feature.`, 'userId')
   }
   const seq = await insertCredit(tx, call.appId, user.uid, credit, now, purchase)
-  if (seq === null) throw conflict(`The credit ${quote(credit.id)} exists`, 'id')
+  if (seq === null) throw conflict(`A credit with the id ${quote(credit.id)} already exists`, 'id')
   const row: CreditRow = {
     ...credit,
     seq,
@@ -92,7 +89,10 @@ async function earlier(
     row.expiresAt === asked.expiresAt &&
     row.effectiveAt === (asked.effectiveAt ?? row.createdAt)
   if (!same)
-    throw conflict(`The credit ${quote(row.id)} exists in app ${quote(appId)} with other content`, 'id')
+    throw conflict(
+      `A credit with the id ${quote(row.id)} already exists in the app ${quote(appId)} with different content`,
+      'id',
+    )
   const held = spending.held.filter(({ credit }) => credit === row.id)
   return userCredit(row, user.id, heldOf(held), now)
 }

@@ -72,7 +72,7 @@ async function revertUsage(call: Call, asked: Revert): Promise<RecordedUsage> {
       if (!found) throw unknown(revertOf)
       const { featureId: recorded } = found.split
       if (recorded !== featureId)
-        throw badUserInput(`${quote(revertOf)} is about the feature ${quote(recorded)}`, 'featureId')
+        throw badUserInput(`${quote(revertOf)} belongs to the feature ${quote(recorded)}`, 'featureId')
       if (found.earlier) return found.earlier
       const made = await reverted(call, users, user, found.split, counts, moment)
       if (made.recorded) await found.keep(made)
@@ -85,7 +85,7 @@ async function revertUsage(call: Call, asked: Revert): Promise<RecordedUsage> {
 
 const unknown = (revertOf: string) =>
   badUserInput(
-    `This user has no usage event with the key ${quote(revertOf)}, and no reservation with this id. Keys are kept for at least 24 hours, reservations for 30 days after their expiry`,
+    `This user has no usage event with the key ${quote(revertOf)} and no reservation with that id. Keys are kept for at least 24 hours, and reservations for 30 days after their expiry.`,
     'revertOf',
   )
 
@@ -105,7 +105,7 @@ async function eventOf(call: Call, tx: UserTx, key: string, uid: number): Promis
       throw badUserInput(`The usage event ${quote(key)} was refused: there is nothing to revert`, 'revertOf')
     if (event?.value)
       throw badUserInput(
-        `The usage event ${quote(key)} changed no usage, or an earlier version recorded it: there is nothing to revert`,
+        `The usage event ${quote(key)} changed no usage, or was recorded by an earlier version: there is nothing to revert`,
         'revertOf',
       )
     return null

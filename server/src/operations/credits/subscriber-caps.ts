@@ -59,7 +59,7 @@ export async function userCaps(call: Call, userId: string): Promise<CapsInForce>
   return { caps: caps.slice(0, MAX_LISTED_CAPS), more: Math.max(0, caps.length - MAX_LISTED_CAPS) }
 }
 
-/** What a cap would change. */
+/** Effect of setting a cap. */
 export interface CapPreview extends Pick<UserCap, 'used' | 'reserved' | 'resetsAt'> {
   /** of the user's own cap; null: none */
   limit: number | null
