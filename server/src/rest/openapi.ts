@@ -1,8 +1,7 @@
 import { getNamedType, isObjectType, isRequiredArgument } from 'graphql'
 import { ERRORS, type ErrorCode } from '../domain/errors.ts'
 import { IDEMPOTENCY_KEPT_HOURS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_PAGE } from '../domain/limits.ts'
-import { ADMIN_ERRORS } from '../operations/registry/errors.ts'
-import { REQUIRED_SCOPES } from '../operations/registry/registry.ts'
+import { FOR_KEYS } from '../operations/registry/registry.ts'
 import type { Named } from './arguments.ts'
 import { DEFAULT_PAGE, type RestOperation } from './operation.ts'
 import { PROBLEM_TYPE, titleOf, typeOf } from './problem.ts'
@@ -121,7 +120,7 @@ function describe(
     summary: summaryOf(operation),
     ...described(field.description),
     tags: [tagOf(operation)],
-    'x-tollgate-scope': REQUIRED_SCOPES[name],
+    'x-tollgate-scope': FOR_KEYS[name].scope,
     ...(parameters.length > 0 && { parameters }),
     ...(hasBody && {
       requestBody: { required: !operation.bodyIsOptional, content: json(bodyOf(operation, schemas)) },
@@ -158,7 +157,7 @@ function describeStream(
     summary: 'Stream events',
     description: EVENT_STREAM,
     tags: [tagOf(events)],
-    'x-tollgate-scope': REQUIRED_SCOPES.events,
+    'x-tollgate-scope': FOR_KEYS.events.scope,
     parameters: [...filters.map((one) => inQuery(one, events, schemas)), LAST_EVENT_ID],
     responses: { 200: success, ...problems(errorsOf(events), responses) },
   }
@@ -231,7 +230,7 @@ function errorsOf({ name, isMutation, hasBody }: RestOperation): ErrorCode[] {
     'BAD_USER_INPUT',
     'UNAUTHENTICATED',
     'FORBIDDEN',
-    ...ADMIN_ERRORS[name],
+    ...FOR_KEYS[name].errors,
     ...(isMutation ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),
     ...(hasBody ? (['CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
     'RATE_LIMITED',

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
 import { type RequiredScope, scopeIncludes } from '../../domain/api-key-scope.ts'
 import { confirmScope } from '../../operations/apps/callers.ts'
-import { ADMIN_MUTATIONS, ADMIN_QUERIES, REQUIRED_SCOPES } from '../../operations/registry/registry.ts'
+import { ADMIN_MUTATIONS, ADMIN_QUERIES, FOR_KEYS } from '../../operations/registry/registry.ts'
 import { wrapOperations } from '../engine/operations.ts'
 import { acceptQuotedEnums, builtOnce, newBuilder, nullableOperations } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
@@ -25,10 +25,10 @@ export function buildAdminSchema(): GraphQLSchema {
   defineAdminWebhooks(builder)
   const schema = nullableOperations(acceptQuotedEnums(builder.toSchema()))
   wrapOperations(schema.getQueryType(), ADMIN_QUERIES, (name, _args, context: AdminContext, resolve) =>
-    scoped(REQUIRED_SCOPES[name], context, resolve),
+    scoped(FOR_KEYS[name].scope, context, resolve),
   )
   wrapOperations(schema.getMutationType(), ADMIN_MUTATIONS, (name, args, context: AdminContext, resolve) =>
-    scoped(REQUIRED_SCOPES[name], { ...context, mutation: { name, args } }, resolve),
+    scoped(FOR_KEYS[name].scope, { ...context, mutation: { name, args } }, resolve),
   )
   return schema
 }

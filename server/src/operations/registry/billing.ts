@@ -154,6 +154,7 @@ export const billingMutations = {
   generateCreditLink: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'PRICE_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -163,6 +164,7 @@ export const billingMutations = {
   generateSubscriptionLink: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',

@@ -10,18 +10,18 @@ import {
 } from './entry.ts'
 
 export const catalogueQueries = {
-  feature: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
-  features: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  feature: { admin: true, scope: 'READ', errors: ['FEATURE_NOT_FOUND'], dashboard: true, role: 'VIEWER' },
+  features: { admin: true, scope: 'READ', errors: [], dashboard: true, role: 'VIEWER' },
   featureUse: { dashboard: true, role: 'VIEWER', replica: true },
   featurePackages: { dashboard: true, role: 'VIEWER', replica: true },
   featureUsers: { dashboard: true, role: 'VIEWER', replica: true },
-  package: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
-  packages: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  package: { admin: true, scope: 'READ', errors: ['PACKAGE_NOT_FOUND'], dashboard: true, role: 'VIEWER' },
+  packages: { admin: true, scope: 'READ', errors: [], dashboard: true, role: 'VIEWER' },
   packageUse: { dashboard: true, role: 'VIEWER', replica: true },
   packageVersions: { dashboard: true, role: 'VIEWER', replica: true },
   publishPreview: { dashboard: true, role: 'VIEWER', replica: true },
   publishTouched: { dashboard: true, role: 'VIEWER', replica: true },
-  migration: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  migration: { admin: true, scope: 'READ', errors: ['MIGRATION_NOT_FOUND'], dashboard: true, role: 'VIEWER' },
   migrationPreview: { dashboard: true, role: 'VIEWER', replica: true },
   catalogueDiff: { dashboard: true, role: 'VIEWER', replica: true },
 } as const satisfies Record<string, QueryEntry>
@@ -30,6 +30,7 @@ export const catalogueMutations = {
   createFeature: {
     admin: true,
     scope: 'CATALOGUE',
+    errors: [],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -39,6 +40,7 @@ export const catalogueMutations = {
   updateFeature: {
     admin: true,
     scope: 'CATALOGUE',
+    errors: ['FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -60,6 +62,7 @@ export const catalogueMutations = {
   createPackage: {
     admin: true,
     scope: 'CATALOGUE',
+    errors: ['FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -69,6 +72,7 @@ export const catalogueMutations = {
   updatePackage: {
     admin: true,
     scope: 'CATALOGUE',
+    errors: ['PACKAGE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -119,6 +123,7 @@ export const catalogueMutations = {
   migrateSubscriptions: {
     admin: true,
     scope: 'ALL',
+    errors: ['PACKAGE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -129,6 +134,7 @@ export const catalogueMutations = {
   undoMigration: {
     admin: true,
     scope: 'ALL',
+    errors: ['MIGRATION_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'migration', id: byId },

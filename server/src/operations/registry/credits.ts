@@ -1,12 +1,30 @@
 import { by, byId, byInput, byResult, type MutationEntry, type QueryEntry } from './entry.ts'
 
 export const creditQueries = {
-  credits: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
-  reservations: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
-  caps: { admin: true, scope: 'READ', role: 'VIEWER' },
+  credits: {
+    admin: true,
+    scope: 'READ',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
+  reservations: {
+    admin: true,
+    scope: 'ANY',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
+  caps: { admin: true, scope: 'READ', errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'], role: 'VIEWER' },
   userCaps: { dashboard: true, role: 'VIEWER' },
   capPreview: { dashboard: true, role: 'VIEWER' },
-  autoRecharges: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  autoRecharges: {
+    admin: true,
+    scope: 'READ',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
   autoRechargePreview: { dashboard: true, role: 'VIEWER' },
   hasSavedCard: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
@@ -15,6 +33,7 @@ export const creditQueries = {
 const reservation = {
   admin: true,
   scope: 'USAGE',
+  errors: ['RESERVATION_NOT_FOUND', 'CONFLICT'],
   role: 'EDITOR',
   auditedFor: 'MEMBERS',
   subject: { kind: 'reservation', id: byId },
@@ -24,6 +43,7 @@ export const creditMutations = {
   addCredit: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'CONFLICT'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -33,6 +53,7 @@ export const creditMutations = {
   voidCredit: {
     admin: true,
     scope: 'ALL',
+    errors: ['CREDIT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'credit', id: byId },
@@ -41,6 +62,7 @@ export const creditMutations = {
   setCap: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -50,6 +72,7 @@ export const creditMutations = {
   removeCap: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'caps', id: by('userId') },
@@ -58,6 +81,7 @@ export const creditMutations = {
   setAutoRecharge: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'PRICE_NOT_FOUND', 'SUBSCRIPTION_LINK_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -67,6 +91,7 @@ export const creditMutations = {
   removeAutoRecharge: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'autoRecharges', id: by('userId') },
@@ -74,6 +99,7 @@ export const creditMutations = {
   },
   reserveUsage: {
     ...reservation,
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'CONFLICT'],
     subject: { kind: 'reservation', id: byResult, isNew: true },
     sentence: 'reserved usage of the user {user}',
   },

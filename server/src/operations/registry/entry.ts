@@ -1,4 +1,5 @@
 import type { RequiredScope } from '../../domain/api-key-scope.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import type { Role } from '../../domain/role.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import type { SubjectKind } from '../../store/audit/snapshots.ts'
@@ -10,16 +11,19 @@ type Callers = {
   role: Role | 'VISITOR'
 } & (ForKeys | NotForKeys)
 
-interface ForKeys {
+export interface ForKeys {
   /** Part of the Admin API, where a mutation takes an Idempotency-Key. */
   admin: true
   /** The scope that an API key needs for it; ANY: every key has it. */
   scope: RequiredScope
+  /** Its errors, without those that every operation can return. */
+  errors: readonly ErrorCode[]
 }
 
 interface NotForKeys {
   admin?: never
   scope?: never
+  errors?: never
 }
 
 export type QueryEntry = Callers & {

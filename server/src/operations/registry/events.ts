@@ -1,7 +1,7 @@
 import { by, type MutationEntry, type QueryEntry } from './entry.ts'
 
 export const eventQueries = {
-  events: { admin: true, role: 'VIEWER', scope: 'READ', replica: true },
+  events: { admin: true, role: 'VIEWER', scope: 'READ', errors: ['EVENTS_EXPIRED'], replica: true },
   userEvents: { dashboard: true, role: 'VIEWER', replica: true },
   eventSettings: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>

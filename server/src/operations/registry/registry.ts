@@ -1,9 +1,8 @@
-import type { RequiredScope } from '../../domain/api-key-scope.ts'
 import { appMutations, appQueries } from './apps.ts'
 import { billingEvents, billingMutations, billingQueries } from './billing.ts'
 import { catalogueEvents, catalogueMutations, catalogueQueries } from './catalogue.ts'
 import { creditMutations, creditQueries } from './credits.ts'
-import type { AuditSentence, MutationEntry, QueryEntry } from './entry.ts'
+import type { AuditSentence, ForKeys, MutationEntry, QueryEntry } from './entry.ts'
 import { eventMutations, eventQueries } from './events.ts'
 import { homeMutations, homeQueries } from './home.ts'
 import { memberEvents, memberMutations, memberQueries } from './members.ts'
@@ -57,12 +56,8 @@ export type DashboardQuery = NamesWith<typeof queries, { dashboard: true }>
 export type DashboardMutation = NamesWith<typeof mutations, { dashboard: true }>
 export type DashboardFile = NamesWith<typeof mutations, { dashboard: 'FILE' }>
 
-/** The scope that each operation of the Admin API requires of an API key. */
-export const REQUIRED_SCOPES = Object.fromEntries(
-  Object.entries({ ...queries, ...mutations }).flatMap(([name, entry]) =>
-    'scope' in entry ? [[name, entry.scope]] : [],
-  ),
-) as Readonly<Record<AdminQuery | AdminMutation, RequiredScope>>
+/** The scope and the errors of each operation of the Admin API. */
+export const FOR_KEYS: Readonly<Record<AdminQuery | AdminMutation, ForKeys>> = { ...queries, ...mutations }
 
 const namesOf = <Name extends string>(entries: Record<Name, unknown>) => Object.keys(entries) as Name[]
 

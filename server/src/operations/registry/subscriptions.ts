@@ -1,8 +1,14 @@
 import { by, byId, type MutationEntry, none, type QueryEntry } from './entry.ts'
 
 export const subscriptionQueries = {
-  subscription: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
-  subscriptions: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
+  subscription: {
+    admin: true,
+    scope: 'READ',
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
+  subscriptions: { admin: true, scope: 'READ', errors: [], dashboard: true, role: 'VIEWER', replica: true },
   subscriptionHistory: { dashboard: true, role: 'VIEWER' },
   changePreview: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
@@ -17,6 +23,7 @@ export const subscriptionMutations = {
   subscribe: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -26,6 +33,7 @@ export const subscriptionMutations = {
   cancelSubscription: {
     admin: true,
     scope: 'ALL',
+    errors: ['SUBSCRIPTION_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },
@@ -34,6 +42,7 @@ export const subscriptionMutations = {
   keepSubscription: {
     admin: true,
     scope: 'ALL',
+    errors: ['SUBSCRIPTION_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },
@@ -42,6 +51,7 @@ export const subscriptionMutations = {
   changeSubscription: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -51,6 +61,7 @@ export const subscriptionMutations = {
   cancelScheduledChange: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscriptions', id: by('userId') },
@@ -59,6 +70,7 @@ export const subscriptionMutations = {
   startTrial: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'PACKAGE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -68,6 +80,7 @@ export const subscriptionMutations = {
   extendTrial: {
     admin: true,
     scope: 'ALL',
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'subscription', id: byId },

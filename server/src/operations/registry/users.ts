@@ -1,18 +1,37 @@
 import { by, byCurrentId, byId, byInput, type MutationEntry, none, type QueryEntry } from './entry.ts'
 
 export const userQueries = {
-  user: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
-  users: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
-  exportUser: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER', replica: true },
+  user: { admin: true, scope: 'READ', errors: ['USER_NOT_FOUND'], dashboard: true, role: 'VIEWER' },
+  users: { admin: true, scope: 'READ', errors: [], dashboard: true, role: 'VIEWER', replica: true },
+  exportUser: {
+    admin: true,
+    scope: 'READ',
+    errors: ['USER_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+    replica: true,
+  },
   userDeletion: { dashboard: true, role: 'VIEWER', replica: true },
-  canUseFeature: { admin: true, scope: 'ANY', role: 'VIEWER' },
-  canUseFeatures: { admin: true, scope: 'ANY', role: 'VIEWER' },
+  canUseFeature: { admin: true, scope: 'ANY', errors: [], role: 'VIEWER' },
+  canUseFeatures: { admin: true, scope: 'ANY', errors: [], role: 'VIEWER' },
   explain: { dashboard: true, role: 'VIEWER' },
   grantedFeatures: { dashboard: true, role: 'VIEWER' },
-  showUsage: { admin: true, scope: 'ANY', dashboard: true, role: 'VIEWER' },
-  usageSeries: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  showUsage: {
+    admin: true,
+    scope: 'ANY',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
+  usageSeries: {
+    admin: true,
+    scope: 'READ',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
   ledger: { dashboard: true, role: 'VIEWER', replica: true },
-  overrides: { admin: true, scope: 'READ', dashboard: true, role: 'VIEWER' },
+  overrides: { admin: true, scope: 'READ', errors: ['USER_NOT_FOUND'], dashboard: true, role: 'VIEWER' },
   featureOverrides: { dashboard: true, role: 'VIEWER', replica: true },
   userImport: { dashboard: true, role: 'VIEWER' },
   userImports: { dashboard: true, role: 'VIEWER', replica: true },
@@ -36,6 +55,7 @@ export const userMutations = {
   createUser: {
     admin: true,
     scope: 'ALL',
+    errors: [],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -45,6 +65,7 @@ export const userMutations = {
   updateUser: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'user', id: byCurrentId },
@@ -53,6 +74,7 @@ export const userMutations = {
   deleteUser: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'BILLING_PROVIDER_ERROR'],
     dashboard: true,
     role: 'EDITOR',
     // The id is not kept: it is part of the deleted data.
@@ -62,6 +84,7 @@ export const userMutations = {
   generateUserToken: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     // A token changes nothing, and an application may create one for every page view.
@@ -72,6 +95,7 @@ export const userMutations = {
   recordUsage: {
     admin: true,
     scope: 'USAGE',
+    errors: [],
     dashboard: true,
     role: 'EDITOR',
     // Usage that an application records is in the ledger.
@@ -80,10 +104,11 @@ export const userMutations = {
     sentence: 'recorded usage of the user {user}{usage}',
   },
   // Each record that a member makes has an entry of recordUsage.
-  recordUsages: { admin: true, scope: 'USAGE', role: 'EDITOR', subject: null },
+  recordUsages: { admin: true, scope: 'USAGE', errors: [], role: 'EDITOR', subject: null },
   setOverride: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     archived: 'REFUSED',
@@ -93,6 +118,7 @@ export const userMutations = {
   removeOverride: {
     admin: true,
     scope: 'ALL',
+    errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'overrides', id: by('userId') },

@@ -2,8 +2,14 @@ import { type AuditSentence, by, byId, byResult, type MutationEntry, type QueryE
 
 export const webhookQueries = {
   eventTypes: { dashboard: true, role: 'VIEWER' },
-  webhookEndpoints: { admin: true, scope: 'ALL', dashboard: true, role: 'VIEWER' },
-  webhookDeliveries: { admin: true, scope: 'ALL', dashboard: true, role: 'VIEWER' },
+  webhookEndpoints: { admin: true, scope: 'ALL', errors: [], dashboard: true, role: 'VIEWER' },
+  webhookDeliveries: {
+    admin: true,
+    scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
+    dashboard: true,
+    role: 'VIEWER',
+  },
 } as const satisfies Record<string, QueryEntry>
 
 const ofEndpoint = { kind: 'webhookEndpoint', id: by('endpointId') } as const
@@ -12,6 +18,7 @@ export const webhookMutations = {
   createWebhookEndpoint: {
     admin: true,
     scope: 'ALL',
+    errors: [],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'webhookEndpoint', id: byResult },
@@ -20,6 +27,7 @@ export const webhookMutations = {
   updateWebhookEndpoint: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'webhookEndpoint', id: byId },
@@ -31,6 +39,7 @@ export const webhookMutations = {
   rotateWebhookSecret: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'webhookEndpoint', id: byId },
@@ -39,6 +48,7 @@ export const webhookMutations = {
   deleteWebhookEndpoint: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: { kind: 'webhookEndpoint', id: byId },
@@ -47,6 +57,7 @@ export const webhookMutations = {
   sendTestEvent: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: ofEndpoint,
@@ -55,6 +66,7 @@ export const webhookMutations = {
   resendEvents: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: ofEndpoint,
@@ -63,6 +75,7 @@ export const webhookMutations = {
   resendFailedEvents: {
     admin: true,
     scope: 'ALL',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],
     dashboard: true,
     role: 'EDITOR',
     subject: ofEndpoint,
