@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkSoldCredits, expiryOf, takenBack, times, unitsLeft } from './credit-sale.ts'
+import { checkSoldCredits, expiryOf, soldTimes, takenBack, unitsLeft } from './credit-sale.ts'
 import { MAX_COUNT, MAX_CREDIT_DAYS, MAX_QUANTITY } from './limits.ts'
 import type { DisputeState } from './reversal.ts'
 
@@ -34,11 +34,11 @@ describe('what a price of credits sells', () => {
   })
 
   it('multiplies with the quantity, up to the largest number', () => {
-    expect(times(SOLD, 3)).toEqual({ ...SOLD, units: 30_000 })
+    expect(soldTimes(SOLD, 3)).toEqual({ ...SOLD, units: 30_000 })
     for (const quantity of [0, -1, 1.5, MAX_QUANTITY + 1])
-      expect(() => times(SOLD, quantity)).toThrow(expect.objectContaining({ field: 'quantity' }))
-    expect(times({ ...SOLD, units: MAX_COUNT }, 1).units).toBe(MAX_COUNT)
-    expect(() => times({ ...SOLD, units: MAX_COUNT }, 2)).toThrow(
+      expect(() => soldTimes(SOLD, quantity)).toThrow(expect.objectContaining({ field: 'quantity' }))
+    expect(soldTimes({ ...SOLD, units: MAX_COUNT }, 1).units).toBe(MAX_COUNT)
+    expect(() => soldTimes({ ...SOLD, units: MAX_COUNT }, 2)).toThrow(
       expect.objectContaining({ field: 'quantity' }),
     )
   })

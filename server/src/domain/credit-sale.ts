@@ -36,7 +36,7 @@ export function checkSoldCredits({ units, expiresDays }: SoldCredits, { interval
 }
 
 /** The same, bought several times at once. */
-export function times(sold: SoldCredits, quantity: number): SoldCredits {
+export function soldTimes(sold: SoldCredits, quantity: number): SoldCredits {
   if (!Number.isInteger(quantity) || quantity < 1 || quantity > MAX_QUANTITY) {
     throw badUserInput(`quantity must be an integer from 1 to ${MAX_QUANTITY}`, 'quantity')
   }

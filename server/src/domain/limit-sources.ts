@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts'
 import { grantsOf } from './catalogue.ts'
 import { type Override, overrideAt } from './override.ts'
-import { basePlanFirst, type Holder, times } from './user-entitlement.ts'
+import { basePlanFirst, grantTimes, type Holder } from './user-entitlement.ts'
 
 /** What one subscription contributes to the limit of a feature. */
 export interface LimitSource {
@@ -28,7 +28,7 @@ export function limitSources(
     const grant = grantsOf(catalogue, subscription, now)?.get(featureId)
     if (!grant) return []
     const { packageId, quantity } = subscription
-    return [{ packageId, quantity, limit: times(grant, quantity).limit }]
+    return [{ packageId, quantity, limit: grantTimes(grant, quantity).limit }]
   })
   return { grants, override: overrideAt(overrides, featureId, now) }
 }

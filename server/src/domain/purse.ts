@@ -37,12 +37,12 @@ export interface Purse {
   drawnReserved: number
   caps: readonly HeldCap[]
   /** null: none, or the user can use nothing of it */
-  pool: Pool | null
+  pool: PoolSource | null
   /** what pools paid for in this period */
   drawn: Drawn
 }
 
-export interface Pool extends Draw {
+export interface PoolSource extends Draw {
   /** false: a reservation holds units of it, but no more can be drawn */
   open: boolean
   /** its sources; the pool of a pool is null */
@@ -135,7 +135,7 @@ export function purseOf(
   used: number,
   { owed, drawn, credits, held, caps, entities = [] }: Spending,
   now: number,
-  pool: Pool | null = null,
+  pool: PoolSource | null = null,
 ): Purse {
   const current = currentPeriod({ allowance, period })
   const reserved = new Map<string | null, number>()

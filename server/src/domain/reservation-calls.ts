@@ -33,7 +33,7 @@ export interface Burn {
 }
 
 /** A reservation after a call. */
-export type Change<Held extends Reservation = Reservation> = Unchanged<Held> | Changed<Held>
+export type ReservationChange<Held extends Reservation = Reservation> = Unchanged<Held> | Changed<Held>
 
 interface Unchanged<Held> {
   after: Held
@@ -57,7 +57,7 @@ export function decideReserve(
   asked: AskedReservation,
   live: number,
   now: number,
-): Change<Reservation> | string {
+): ReservationChange<Reservation> | string {
   if (live >= MAX_RESERVATIONS)
     throw rateLimited(`A user can have at most ${MAX_RESERVATIONS} live reservations of a feature.`, 1)
   const { amount, atLeast, entities, ...kept } = asked
@@ -119,10 +119,13 @@ export function decideExtend<Held extends Reservation>(
   before: Held,
   { ttlSeconds, add }: Extension,
   now: number,
-): Change<Held> {
+): ReservationChange<Held> {
   const state = reservationState(before, now)
   if (state !== 'HELD') throw conflict(`The reservation ${quote(before.id)} is ${state}`, 'id')
-  const refused = (reason: string): Change<Held> => ({ after: { ...before, reason }, changed: false })
+  const refused = (reason: string): ReservationChange<Held> => ({
+    after: { ...before, reason },
+    changed: false,
+  })
   let { parts } = before
   if (add !== null) {
     if (!purse) return refused(`Limit reached: 0 left in the sources of the feature; ${add} requested.`)
@@ -145,7 +148,7 @@ export function decideRelease<Held extends Reservation>(
   purse: Purse | null,
   before: Held,
   now: number,
-): Change<Held> {
+): ReservationChange<Held> {
   const state = reservationState(before, now)
   if (state === 'SETTLED') throw conflict(`The reservation ${quote(before.id)} is ${state}`, 'id')
   if (state !== 'HELD') return { after: before, changed: false }
@@ -169,7 +172,7 @@ export function decideSettle<Held extends Reservation>(
   before: Held,
   { amount, final, ifOver }: Settlement,
   now: number,
-): Change<Held> {
+): ReservationChange<Held> {
   const state = reservationState(before, now)
   if (state === 'SETTLED' || state === 'RELEASED')
     throw conflict(`The reservation ${quote(before.id)} is ${state}`, 'id')

@@ -4,7 +4,7 @@ import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
 import { quote } from './errors.ts'
 import { giveBack } from './give-back.ts'
 import { MAX_COUNT } from './limits.ts'
-import type { Pool, Purse } from './purse.ts'
+import type { PoolSource, Purse } from './purse.ts'
 import { creditLeft, creditTotals, isLive, leftInSources, remaining, roomOf } from './sources.ts'
 import { spent, type Taken, take, usedInPeriod } from './spending.ts'
 import type { Part } from './split.ts'
@@ -107,7 +107,7 @@ export function shortage(
   return { by: 'PLAN', figures: `${figures(purse, now, entities)}${beyondText(purse.allowance)}` }
 }
 
-const withoutPoolCaps = (purse: Purse, pool: Pool): Purse => ({
+const withoutPoolCaps = (purse: Purse, pool: PoolSource): Purse => ({
   ...purse,
   caps: [],
   pool: { ...pool, purse: { ...pool.purse, caps: [] } },

@@ -12,7 +12,7 @@ import {
   currentPeriod,
   type HeldCredit,
   heldParts,
-  type Pool,
+  type PoolSource,
   type Purse,
   purseOf,
   type Spending,
@@ -228,7 +228,7 @@ function byRule(steps: readonly Step[]): Outcome {
       const { plan, counters, owed, drawn, credits, caps } = both[of]
       const others = of === 'P' ? [...heldBy('F', without), ...also] : []
       const own = of === 'F' || on === 'P' ? also : []
-      const pool: Pool | null =
+      const pool: PoolSource | null =
         of === 'F' && (cost !== null || always)
           ? { featureId: 'P', cost: cost ?? 1, open: cost !== null, purse: purseFor('P', without, also) }
           : null

@@ -58,7 +58,7 @@ export function userEntitlement(
   const ordered = live.length <= 1 ? live : [...live].sort(basePlanFirst)
   for (const subscription of ordered) {
     const grant = grantsOf(catalogue, subscription, now)?.get(featureId)
-    if (grant) grants.push(times(grant, subscription.quantity))
+    if (grant) grants.push(grantTimes(grant, subscription.quantity))
   }
   const granted = allowanceOf(grants)
   const allowance = override ? overridden(granted, override) : granted
@@ -102,7 +102,7 @@ export function validUntil(
 const NEVER = Date.UTC(9999, 11, 31)
 
 /** The grant of a subscription with several units. Caps of each entity are not multiplied: more seats make no agent busier. */
-export function times(grant: PackageFeature, quantity: number): PackageFeature {
+export function grantTimes(grant: PackageFeature, quantity: number): PackageFeature {
   if (quantity === 1) return grant
   const multiplied = (units: number) => Math.min(units * quantity, MAX_COUNT)
   const { limit, overageCap, caps } = grant

@@ -6,7 +6,7 @@ import { type Pool, transaction } from '../../src/store/connection/database.ts'
 import { isAnythingToPublish } from '../../src/store/events/due-events.ts'
 import { prepareEventDays } from '../../src/store/events/event-partitions.ts'
 import { emit, emitUsage, eraseFromOutbox, unpublished } from '../../src/store/events/outbox.ts'
-import { usageEvent } from '../../src/store/usage/packed-events.ts'
+import { packedEvent } from '../../src/store/usage/packed-events.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 import { openTestPool } from '../harness/store.ts'
 
@@ -41,7 +41,7 @@ const write = (appId: string, ...ns: number[]) =>
   )
 const usage = (userUid: number, n: number) => {
   const { appId, at, type, userId } = event('a', 0)
-  return { appId, at, event: usageEvent({ type, userUid, userId, data: { object: { n } } }) }
+  return { appId, at, event: packedEvent({ type, userUid, userId, data: { object: { n } } }) }
 }
 const published = async (appId: string) =>
   (

@@ -25,7 +25,7 @@ import { writeCredit } from '../credits/add-credit.ts'
 import { type Spender, withSpender, writeBurn } from '../credits/mutate-spender.ts'
 import { BillingProblem } from './billing-problem.ts'
 
-interface CreditPurchase {
+interface PaidCredits {
   checkout: ProviderCheckout
   session: CheckoutSession
   credits: SoldCredits
@@ -41,7 +41,7 @@ interface CreditPurchase {
 export function applyCreditPurchase(
   service: Service,
   at: ProviderRef,
-  purchase: CreditPurchase,
+  purchase: PaidCredits,
 ): Promise<boolean> {
   const { userUid: uid } = purchase.session
   if (uid === null) throw new Error('a payment link for credits has no user')
@@ -55,7 +55,7 @@ export function applyCreditPurchase(
   })
 }
 
-async function applyLocked(spender: Spender, at: ProviderRef, purchase: CreditPurchase): Promise<boolean> {
+async function applyLocked(spender: Spender, at: ProviderRef, purchase: PaidCredits): Promise<boolean> {
   const { tx, user } = spender
   const { appId, provider, ref } = at
   const { checkout, session, paidAt, known } = purchase
@@ -110,7 +110,7 @@ async function grantCredit(
   spender: Spender,
   { provider, ref }: ProviderRef,
   id: string,
-  { checkout, credits }: CreditPurchase,
+  { checkout, credits }: PaidCredits,
   reversals: readonly Payment[],
 ): Promise<void> {
   const { now } = spender

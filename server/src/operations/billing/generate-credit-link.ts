@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { times } from '../../domain/credit-sale.ts'
+import { soldTimes } from '../../domain/credit-sale.ts'
 import { badUserInput, quote, subscriptionLinkError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { costOf } from '../../domain/price.ts'
@@ -39,9 +39,9 @@ export async function generateCreditLink(call: Call, input: CreditLinkInput): Pr
         `The price ${quote(priceId)} is archived. Restore it in the dashboard or use another price.`,
       )
     }
-    const credits = times(price.credits, quantity)
+    const credits = soldTimes(price.credits, quantity)
     if (costOf(price, quantity) === null) {
-      throw badUserInput('quantity times the price exceeds the maximum amount', 'quantity')
+      throw badUserInput('quantity soldTimes the price exceeds the maximum amount', 'quantity')
     }
     const feature = requireFeature(app.catalogue, credits.featureId)
     if (feature.archived) {

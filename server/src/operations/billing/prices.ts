@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ProviderPrice } from '../../billing/provider.ts'
+import type { Catalogue } from '../../domain/catalogue.ts'
 import { checkSoldCredits, type SoldCredits } from '../../domain/credit-sale.ts'
 import { type Currency, currenciesOf } from '../../domain/currency.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
@@ -8,6 +9,7 @@ import { MAX_PRICES } from '../../domain/limits.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import * as store from '../../store/billing/prices.ts'
+import type { HomeDb } from '../../store/connection/places.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutateCatalogue } from '../call/mutate.ts'
@@ -143,8 +145,7 @@ export async function setDefaultPrice(call: Call, provider: string, id: string):
   })
 }
 
-type Catalogue = Parameters<typeof requirePackage>[0]
-type Change = (tx: Parameters<typeof store.insertPrice>[0], catalogue: Catalogue) => Promise<void>
+type Change = (tx: HomeDb, catalogue: Catalogue) => Promise<void>
 
 async function changePrices(
   call: Call,

@@ -1,5 +1,5 @@
 import { creditState } from '../../domain/credit.ts'
-import { times } from '../../domain/credit-sale.ts'
+import { soldTimes } from '../../domain/credit-sale.ts'
 import { quote } from '../../domain/errors.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
 import { providerNameFirst } from '../../domain/provider-name.ts'
@@ -52,7 +52,7 @@ export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Pr
     userUid: user.uid,
     provider: price.provider,
     items: [{ packageId: null, priceId: price.id, quantity: planned.packs }],
-    credits: times(price.credits, planned.packs),
+    credits: soldTimes(price.credits, planned.packs),
     terms: PLAIN_TERMS,
     successUrl: '',
     cancelUrl: '',

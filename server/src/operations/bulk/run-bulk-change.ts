@@ -17,7 +17,7 @@ import { findUsers } from '../../store/users/users.ts'
 import { requireApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import type { Service } from '../call/service.ts'
-import { subscriptionRows } from '../subscriptions/newest-subscriptions.ts'
+import { listedSubscriptionRows } from '../subscriptions/newest-subscriptions.ts'
 import { listedPage } from '../users/list-users.ts'
 import { continueBulkChange } from './bulk-changes.ts'
 import { changeBack, changeOne } from './change-one.ts'
@@ -129,7 +129,7 @@ async function nextSubjects(
   const found =
     'ids' in of
       ? { rows: await findSubscriptions(service.pool, appId, of.ids.filter(isIdentifier), now), next: null }
-      : await subscriptionRows(call, of, 'OLDEST', page)
+      : await listedSubscriptionRows(call, of, 'OLDEST', page)
   // A trial or an override is about the user.
   const isAboutIt = action.kind === 'CANCEL' || action.kind === 'CHANGE_PLAN'
   const rows = found.rows.map((row) => ({ userUid: row.userUid, subscription: isAboutIt ? row : null }))

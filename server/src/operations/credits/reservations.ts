@@ -8,7 +8,7 @@ import {
   type UserReservation,
   userReservation,
 } from '../../domain/reservation.ts'
-import type { Change } from '../../domain/reservation-calls.ts'
+import type { ReservationChange } from '../../domain/reservation-calls.ts'
 import { findReservation, type ReservationRow, reservationsOfUser } from '../../store/credits/reservations.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import type { ReservationAction, ReservationCall } from '../call/hot-paths.ts'
@@ -25,7 +25,7 @@ export async function mutateReservation(
   call: Call,
   id: string,
   action: ReservationAction,
-  decide: (spender: Spender, row: ReservationRow) => Promise<Change<ReservationRow>>,
+  decide: (spender: Spender, row: ReservationRow) => Promise<ReservationChange<ReservationRow>>,
 ): Promise<UserReservation> {
   const batched = isIdentifier(id) ? await inBatch(call, { ...action, id }) : null
   if (batched) return batched

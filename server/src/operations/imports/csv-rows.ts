@@ -10,11 +10,11 @@ type ColumnName = 'id' | 'email' | 'billingId' | 'name' | 'plan' | 'metadata'
 export type Columns = Record<ColumnName, string>
 
 /** The cells of a row; null: the file has no such column. */
-type Cells = Record<Exclude<ColumnName, 'id'>, string | null> & { id: string }
+type CsvCells = Record<Exclude<ColumnName, 'id'>, string | null> & { id: string }
 
 /** One row of the file: its cells, or its error. */
 export type CsvRow =
-  | { line: number; cells: Cells }
+  | { line: number; cells: CsvCells }
   | { line: number; problem: 'WRONG_COLUMN_COUNT' | 'BAD_QUOTES' | 'INVALID_ENCODING'; message: string }
 
 /**

@@ -12,7 +12,7 @@ interface MailedLink {
   expiresAt: number
 }
 
-export const linkOf = ({ billing }: Pick<Service, 'billing'>, page: 'invite' | 'reset', token: string) =>
+export const memberLink = ({ billing }: Pick<Service, 'billing'>, page: 'invite' | 'reset', token: string) =>
   `${billing.publicUrl()}/${page}#token=${token}`
 
 export const invitationMail = (

@@ -15,7 +15,7 @@ import { mutate } from '../call/mutate.ts'
 import { checkRole } from '../call/roles.ts'
 import type { Service } from '../call/service.ts'
 import { MUTATIONS } from '../registry/registry.ts'
-import { invitationMail, linkOf, mailed } from './mails.ts'
+import { invitationMail, mailed, memberLink } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
@@ -64,7 +64,7 @@ export async function inviteMember(
       throw badUserInput(`There can be at most ${MAX_MEMBERS} members and open invitations`)
     return invitation
   })
-  const url = linkOf(service, 'invite', token)
+  const url = memberLink(service, 'invite', token)
   const emailed = await mailed(
     service,
     invitationMail({ email: address, url, expiresAt: invitation.expiresAt }, member.email, role),

@@ -11,7 +11,7 @@ import { deleteSessionsOf } from '../../store/members/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
-import { linkOf, mailed, resetMail } from './mails.ts'
+import { mailed, memberLink, resetMail } from './mails.ts'
 import { lockedMember } from './members.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
@@ -35,7 +35,7 @@ export async function createPasswordReset(
   )
   return {
     ...link,
-    emailed: await mailed(service, resetMail({ ...link, url: linkOf(service, 'reset', link.token) })),
+    emailed: await mailed(service, resetMail({ ...link, url: memberLink(service, 'reset', link.token) })),
   }
 }
 

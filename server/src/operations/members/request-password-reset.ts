@@ -6,7 +6,7 @@ import { addJob, type Jobs } from '../../store/jobs/jobs.ts'
 import { findMember, lockMembers } from '../../store/members/members.ts'
 import { type Pace, takeTry } from '../../store/members/sign-in-pace.ts'
 import type { Service } from '../call/service.ts'
-import { linkOf, resetMail } from './mails.ts'
+import { memberLink, resetMail } from './mails.ts'
 import { newPasswordReset } from './password-resets.ts'
 import { type Browser, checkedAddress } from './sign-in.ts'
 
@@ -50,7 +50,7 @@ export async function sendPasswordReset(
   })
   if (!made) return
   const { member, link } = made
-  await mail.send(resetMail({ ...link, url: linkOf(service, 'reset', link.token) }))
+  await mail.send(resetMail({ ...link, url: memberLink(service, 'reset', link.token) }))
   const shown = { id: String(member.id), email: member.email, role: member.role }
   await insertAuditEntry(pool, {
     actorKind: 'VISITOR',

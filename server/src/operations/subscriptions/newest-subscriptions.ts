@@ -48,14 +48,14 @@ export async function dashboardSubscriptions(
   order: SubscriptionOrder,
   page: Page,
 ): Promise<SubscriptionPage> {
-  const { rows, next, now, total } = await subscriptionRows(call, asked, order, page)
+  const { rows, next, now, total } = await listedSubscriptionRows(call, asked, order, page)
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
   return { rows: rows.map((row) => packageSubscription(row, catalogue, now)), next, total }
 }
 
 /** The same as they are stored. */
-export async function subscriptionRows(
+export async function listedSubscriptionRows(
   call: Call,
   asked: SubscriptionsAsked,
   order: SubscriptionOrder,

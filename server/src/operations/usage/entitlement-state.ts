@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import {
   NO_SPENDING,
-  type Pool,
+  type PoolSource,
   purseOf,
   type Spending,
   spendable,
@@ -78,7 +78,7 @@ export const poolFrom = (
   { featureId, cost, open, basis, used }: PoolState,
   spending: Spending,
   now: number,
-): Pool => ({ featureId, cost, open, purse: purseOf(basis, used, spending, now) })
+): PoolSource => ({ featureId, cost, open, purse: purseOf(basis, used, spending, now) })
 
 /** Null: the user can use nothing of the pool, and no reservation of theirs draws on it. */
 function poolState(

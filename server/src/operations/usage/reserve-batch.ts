@@ -8,12 +8,12 @@ import {
   userReservation,
 } from '../../domain/reservation.ts'
 import {
-  type Change,
   decideExtend,
   decideRelease,
   decideReserve,
   decideSettle,
   includesSources,
+  type ReservationChange,
   unheldReservation,
 } from '../../domain/reservation-calls.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
@@ -210,7 +210,7 @@ function changeOf(
   purse: Purse,
   live: number,
   now: number,
-): Change<Reservation> | string | null {
+): ReservationChange<Reservation> | string | null {
   try {
     if (reservation.kind === 'RESERVE') return decideReserve(purse, reservation.asked, live, now)
     if (!found || reservationState(found, now) !== 'HELD' || !includesSources(purse, found.parts)) return null

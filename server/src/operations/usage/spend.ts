@@ -59,13 +59,13 @@ export function counterRow(
 type Counters = Pick<EntitlementState, 'featureId' | 'counter' | 'counted' | 'used' | 'pool'>
 
 /** A purse before and after a decision. */
-interface Change {
+interface PurseChange {
   before: Purse
   after: Purse
 }
 
 /** The change of the pool; null: nothing of it was taken or returned. */
-export function poolChange({ before, after }: Change): (Change & { featureId: string }) | null {
+export function poolChange({ before, after }: PurseChange): (PurseChange & { featureId: string }) | null {
   if (!before.pool || !after.pool || before.pool.purse === after.pool.purse) return null
   return { featureId: after.pool.featureId, before: before.pool.purse, after: after.pool.purse }
 }
@@ -77,7 +77,7 @@ export function poolChange({ before, after }: Change): (Change & { featureId: st
 export function addParts(
   move: SpendingMove,
   featureId: string,
-  change: Change,
+  change: PurseChange,
   parts: readonly Part[],
   counterOf: (featureId: string) => CounterRow,
   action: UsageAction,
@@ -121,7 +121,7 @@ const NOTHING: Part = { credit: null, amount: 0 }
 function addOwn(
   move: SpendingMove,
   featureId: string,
-  { before, after }: Change,
+  { before, after }: PurseChange,
   parts: readonly Part[],
   counter: CounterRow,
   action: UsageAction,
@@ -135,7 +135,7 @@ function addOwn(
 }
 
 /** Adds the counts of caps that have changed. */
-function addCaps(move: SpendingMove, featureId: string, { before, after }: Change): void {
+function addCaps(move: SpendingMove, featureId: string, { before, after }: PurseChange): void {
   for (const [i, { reserved, ...cap }] of after.caps.entries()) {
     if (cap.used === before.caps[i]?.used) continue
     move.caps.set(`${featureId} ${cap.period} ${cap.entity}`, { ...cap, featureId })

@@ -7,7 +7,7 @@ import type { UsageAction } from '../../domain/usage.ts'
 import { crossedThresholds } from '../../domain/usage-thresholds.ts'
 import type { UserEntitlement } from '../../domain/user-entitlement.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import { type UsageEvent, usageEvent } from '../../store/usage/packed-events.ts'
+import { type PackedEvent, packedEvent } from '../../store/usage/packed-events.ts'
 import type { CounterMove } from '../../store/usage/usage-moves.ts'
 import type { PendingUsage } from '../call/hot-paths.ts'
 import type { UsageState } from './counter-memory.ts'
@@ -34,7 +34,7 @@ export function spendingEvents(
   entitlement: UserEntitlement,
   { before, after }: { before: Purse; after: Purse },
   action: UsageAction,
-): UsageEvent[] {
+): PackedEvent[] {
   const { appId, userUid, userId, featureId } = of
   const { allowance, period } = after
   const { resetPeriod } = allowance
@@ -52,14 +52,14 @@ export function spendingEvents(
 export function usageEvents(
   { move, state, decisions, allowance }: MovedCounter,
   apps: AppCache,
-): UsageEvent[] {
+): PackedEvent[] {
   const { key, entries } = move
   const app = apps.known(key.appId)
   const userId = decisions[0]?.item.event.userId
   if (!app || userId === undefined) return []
   const thresholds = app.catalogue.features.get(key.featureId)?.thresholds ?? undefined
   const { budget } = allowance
-  const events: UsageEvent[] = []
+  const events: PackedEvent[] = []
   const add = (type: EventType, used: number, before: number, more: Record<string, number | string> = {}) => {
     const object = {
       userId,
@@ -73,7 +73,7 @@ export function usageEvents(
     }
     // Always within the size of an event, so it is not measured.
     const data = { version: FORMAT_VERSION, object, previous: { used: before } }
-    events.push(usageEvent({ type, userUid: key.userUid, userId, data }))
+    events.push(packedEvent({ type, userUid: key.userUid, userId, data }))
   }
   for (const { action, delta, used, units = delta } of entries) {
     const before = used - delta

@@ -4,7 +4,7 @@ import type { Change } from '../../domain/row-change.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
-import { listOfEvents, type UsageEvent, usageEventsOf } from '../usage/packed-events.ts'
+import { listOfEvents, type PackedEvent, usageEventsOf } from '../usage/packed-events.ts'
 
 // The outbox: what has happened and is not published yet. Triggers write most of it, see migrations/003-events.sql.
 
@@ -66,7 +66,7 @@ export async function emit(
 /** Events of usage, apart from those that the statements of the hot paths write themselves. */
 export async function emitUsage(
   db: HomeDb,
-  events: readonly ({ event: UsageEvent } & Pick<NewEvent, 'appId' | 'at'>)[],
+  events: readonly ({ event: PackedEvent } & Pick<NewEvent, 'appId' | 'at'>)[],
 ): Promise<void> {
   if (events.length === 0) return
   await db.query(

@@ -6,14 +6,14 @@ import type { JsonObject } from '../../domain/metadata.ts'
 declare const packed: unique symbol
 
 /** An event of usage, as JSON text. */
-export type UsageEvent = string & { readonly [packed]: true }
+export type PackedEvent = string & { readonly [packed]: true }
 
-export const usageEvent = (event: {
+export const packedEvent = (event: {
   type: EventType
   userUid: number
   userId: string
   data: JsonObject
-}): UsageEvent => JSON.stringify(event) as UsageEvent
+}): PackedEvent => JSON.stringify(event) as PackedEvent
 
 /** SQL: the list, from the texts of its events. An aggregate. */
 export const listOfEvents = (text: string, order: string): string =>

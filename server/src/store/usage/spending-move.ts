@@ -2,7 +2,7 @@ import type { CountedCap } from '../../domain/cap.ts'
 import type { Spending } from '../../domain/purse.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageAction } from '../../domain/usage.ts'
-import type { UsageEvent } from './packed-events.ts'
+import type { PackedEvent } from './packed-events.ts'
 import type { Basis, CounterRef, Receipt } from './usage-moves.ts'
 
 /** A counter or credit, as the ledger names it. */
@@ -40,7 +40,7 @@ export interface SpendingMove {
   reservations: ReservationWrite[]
   entries: SpendingEntry[]
   receipts: Receipt[]
-  events: UsageEvent[]
+  events: PackedEvent[]
 }
 
 interface SpentCounter {

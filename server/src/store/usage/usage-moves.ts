@@ -3,7 +3,7 @@ import type { UsageAction } from '../../domain/usage.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { KeyName } from './idempotency.ts'
-import type { UsageEvent } from './packed-events.ts'
+import type { PackedEvent } from './packed-events.ts'
 
 // What recorded usage writes, and the lists that its statements are given.
 
@@ -52,7 +52,7 @@ export interface CounterMove {
   entries: LedgerEntry[]
   receipts: Receipt[]
   /** written to the outbox with the move */
-  events: UsageEvent[]
+  events: PackedEvent[]
 }
 
 /** The moves that were made, with the position of each counter now; null: not known. */
@@ -91,7 +91,7 @@ interface EarlierEntry {
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const written: { key: CounterKey; move: CounterMove; last: LedgerEntry }[] = []
   const earlier: EarlierEntry[] = []
-  const events: { event: UsageEvent; move: number }[] = []
+  const events: { event: PackedEvent; move: number }[] = []
   for (const move of moves) {
     const { key, entries } = move
     const last = entries.at(-1)

@@ -3,7 +3,7 @@ import { poolOf, type Reservation } from '../../domain/reservation.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
-import type { UsageEvent } from './packed-events.ts'
+import type { PackedEvent } from './packed-events.ts'
 import type { LedgerKey, ReservationWrite, SpendingMove } from './spending-move.ts'
 import { type KeptReceipt, type Receipt, receiptColumns } from './usage-moves.ts'
 import { parameters, type Take, writingReceipts } from './write-receipts.ts'
@@ -227,7 +227,7 @@ function receiptsOf(receipts: readonly Numbered<Receipt>[]): (string | null)[] |
   return receiptColumns(receipts.map(({ ord, line }): KeptReceipt => ({ receipt: line, move: ord })))
 }
 
-function eventsOf(events: readonly Numbered<UsageEvent>[]): string[] | null {
+function eventsOf(events: readonly Numbered<PackedEvent>[]): string[] | null {
   if (events.length === 0) return null
   return [textArray(events, ({ line }) => line), numberArray(events, ({ ord }) => ord)]
 }
