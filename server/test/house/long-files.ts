@@ -11,6 +11,7 @@ export const LONGER: Record<string, string> = {
   'dashboard/test/roles.test.ts': ROWS,
   'dashboard/test/undoing.test.ts': ONE_SETTING,
   'dashboard/test/users.test.ts': ONE_SETTING,
+  'proof/harness/spenders.ts': ONE_MODEL,
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/test/operations.test.ts': ROWS,
   'server/src/domain/billing-changes.test.ts': ROWS,

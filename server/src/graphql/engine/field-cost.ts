@@ -29,7 +29,10 @@ const ROOT = 10
 const ROOT_ENTRIES = 100
 const ENTRIES = 10
 /** Lists that are shorter than most, by type and field. */
-const SHORT_LISTS = new Map([['Grant.caps', 2]])
+const SHORT_LISTS = new Map([
+  ['Grant.caps', 2],
+  ['BillingTemplate.choices', 2],
+])
 /** Typical lengths of introspection lists, for our schemas. Most fields have few arguments, most types are not enums. */
 const SCHEMA_ENTRIES = new Map([
   ['types', 100],
