@@ -10,7 +10,6 @@ import { readEvents } from './read-events.ts'
 // the commits. Readers follow by their cursors, at two services that both publish.
 
 export const WRITERS = 64
-const ROUNDS = Number(process.env.TOLLGATE_EVENT_ROUNDS ?? 4)
 
 interface Written {
   name: string
@@ -18,8 +17,8 @@ interface Written {
   committedAt: number
 }
 
-async function writer(pool: Pool, number: number, written: Written[]): Promise<void> {
-  for (let round = 0; round < ROUNDS; round++) {
+async function writer(pool: Pool, number: number, rounds: number, written: Written[]): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
     await delay(Math.random() * 30)
     const tx = await pool.connect()
     const name = `${number}-${round}`
@@ -61,18 +60,18 @@ async function reader(admins: readonly Client[], count: number): Promise<Data[]>
 
 /**
  * None of the events is skipped by a reader, and none is before one that was committed earlier. `open` transactions are open
- * at the same time.
+ * at the same time, and each writer has `rounds` of them.
  */
 export async function checkCommitOrder(
   databaseUrl: string,
   [one, two]: readonly [Client, Client],
-  open: number,
+  { open, rounds }: { open: number; rounds: number },
 ): Promise<void> {
   const pool = await openTestPool(databaseUrl, { max: open })
   const written: Written[] = []
-  const count = WRITERS * ROUNDS * 2
+  const count = WRITERS * rounds * 2
   const readers = [reader([one], count), reader([two], count), reader([one, two], count)]
-  const writers = Array.from({ length: WRITERS }, (_, i) => writer(pool, i + 1, written))
+  const writers = Array.from({ length: WRITERS }, (_, i) => writer(pool, i + 1, rounds, written))
   const [[first = [], second, third]] = await Promise.all([Promise.all(readers), ...writers])
   await pool.end()
 

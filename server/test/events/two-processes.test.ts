@@ -16,12 +16,18 @@ import { eventsPublished } from './published.ts'
 /** Transactions that are open at the same time. Other tests need connections too; alone on a server, all writers can have one. */
 const OPEN = Number(process.env.TOLLGATE_EVENT_OPEN ?? 24)
 
+const ROUNDS = Number(process.env.TOLLGATE_EVENT_ROUNDS ?? 4)
+
 describe('gap: events, the order of commits across two processes', () => {
   const servers = shared(() => openServers(2))
 
   it(
     `is kept for ${WRITERS} writers and three readers: none skipped, none out of order`,
-    () => checkCommitOrder(servers.database.url, [servers.admin(0), servers.admin(1)], OPEN),
+    () =>
+      checkCommitOrder(servers.database.url, [servers.admin(0), servers.admin(1)], {
+        open: OPEN,
+        rounds: ROUNDS,
+      }),
     120_000,
   )
 })
