@@ -1,4 +1,5 @@
-import type { Cost, FeatureType, ResetPeriod } from './catalogue.ts'
+import type { Cost, EntitlementCap, FeatureType, ResetPeriod } from './catalogue.ts'
+import type { CreditKind, CreditState } from './credits.ts'
 import type { OverrideMode } from './overrides.ts'
 import type { JsonObject } from './result.ts'
 
@@ -55,7 +56,14 @@ export interface EventPackage {
   /** Metadata. */
   metadata?: JsonObject
   /** The grants of the package. */
-  features?: { featureId: string; limit: number | null; resetPeriod: ResetPeriod; overageEnabled: boolean }[]
+  features?: {
+    featureId: string
+    limit: number | null
+    resetPeriod: ResetPeriod
+    overageEnabled: boolean
+    overageCap?: number
+    caps?: EntitlementCap[]
+  }[]
 }
 
 /** A subscription, in an event. */
@@ -148,6 +156,32 @@ export interface EventReversal {
   dispute: JsonObject | null
 }
 
+/** A credit, in an event. */
+export interface EventCredit {
+  /** ID. */
+  id: string
+  /** ID of the user. */
+  userId: string | null
+  /** ID of the feature. */
+  featureId: string
+  /** Units of the feature. */
+  amount: number
+  /** Units that were used. */
+  used: number
+  /** Kind of the credit. */
+  kind: CreditKind
+  /** Credits with a lower priority are used first. */
+  priority: number
+  /** Start (ISO 8601, UTC). */
+  effectiveAt: string
+  /** Expiry (ISO 8601, UTC); null if it does not expire. */
+  expiresAt: string | null
+  /** State after the event. */
+  state: CreditState
+  /** Internal note. */
+  reason: string | null
+}
+
 /** Usage of one feature in one period, in an event. */
 export interface EventUsage {
   /** ID of the user. */
@@ -212,6 +246,11 @@ export type EventObjects = {
   'payment.failed': EventPayment
   'payment.refunded': EventReversal
   'payment.disputed': EventReversal
+  'credit.added': EventCredit
+  'credit.changed': EventCredit
+  'credit.spent': EventCredit
+  'credit.voided': EventCredit
+  'credit.expired': EventCredit
   'usage.threshold_reached': EventUsage & { threshold: number }
   'usage.limit_reached': EventUsage
   'usage.recorded': EventUsage & { action: 'ADD' | 'SET'; delta: number }

@@ -5,7 +5,7 @@ import type { JsonObject } from './metadata.ts'
 export interface Change {
   appId: string
   at: number
-  kind: 'USER' | 'SUBSCRIPTION' | 'FEATURE' | 'PACKAGE' | 'PAYMENT' | 'REVERSALS'
+  kind: 'USER' | 'SUBSCRIPTION' | 'FEATURE' | 'PACKAGE' | 'PAYMENT' | 'REVERSALS' | 'CREDIT'
   operation: 'INSERT' | 'UPDATE' | 'DELETE'
   userUid: number | null
   userId: string | null

@@ -152,6 +152,40 @@ describe('eventsOfRows', () => {
     expect(types(of({ archivedAt: day(1) }, {}))).toEqual([])
   })
 
+  it.each<[string, object | null, object, string[]]>([
+    ['a new one', null, {}, ['credit.added']],
+    ['its last unit', { used: 9 }, { used: 10 }, ['credit.spent']],
+    ['a unit of a spent one that is given back', { used: 10 }, { used: 9 }, ['credit.changed']],
+    ['a refund of a part', { used: 2 }, { used: 2, amount: 5 }, ['credit.changed']],
+    ['a refund of all that was left', { used: 2 }, { used: 2, amount: 2 }, ['credit.changed']],
+    ['a refund before it was used', {}, { amount: 0 }, ['credit.voided']],
+    ['the end of a dispute', { amount: 0 }, { amount: 10 }, ['credit.changed']],
+    ['one that is voided', {}, { voided_at: day(10) }, ['credit.voided']],
+    ['one that nobody can use any more', { used: 3 }, { used: 3, ended: true }, []],
+  ])('reports of a credit: %s', (_, before, after, expected) => {
+    const credit = (more: object) => ({
+      id: 'c1',
+      feature_id: 'call',
+      amount: 10,
+      used: 0,
+      kind: 'PAID',
+      priority: 50,
+      effective_at: day(1),
+      expires_at: null,
+      voided_at: null,
+      reason: null,
+      ...more,
+    })
+    const operation = before ? 'UPDATE' : 'INSERT'
+    const changed = change({
+      kind: 'CREDIT',
+      operation,
+      before: before && credit(before),
+      after: credit(after),
+    })
+    expect(types(changed)).toEqual(expected)
+  })
+
   it('reports refunds and disputes by what is new', () => {
     const payment = (more: object) => ({
       ref: 'in_1',

@@ -1,3 +1,4 @@
+import { creditEvents } from './credit-events.ts'
 import { changedFields, eventData, type NewEvent } from './event.ts'
 import type { JsonObject } from './metadata.ts'
 import type { Override } from './override.ts'
@@ -65,6 +66,8 @@ function eventsOf(change: Change, together: readonly Change[]): Made[] {
       return paymentEvents(change)
     case 'REVERSALS':
       return reversalEvents(change)
+    case 'CREDIT':
+      return creditEvents(change)
   }
 }
 

@@ -273,6 +273,84 @@ describe('gap: events, thresholds of a feature', () => {
   })
 })
 
+describe('gap: events, credits', () => {
+  const expiresAt = midnight('2091-03-20')
+  const add = (id: string, amount: number, more: object = {}) =>
+    app.admin.call('addCredit { id }', { input: { id, userId: 'ann', featureId: 'call', amount, ...more } })
+
+  it('reports a credit when it is added, spent, given back and voided', async () => {
+    await add('gift', 10, { reason: 'sorry' })
+    const [added] = await next('credit.added')
+    expect(added).toMatchObject({ userId: 'ann', at: midnight('2091-03-10') })
+    expect(added?.data).toEqual({
+      version: 1,
+      object: {
+        id: 'gift',
+        userId: 'ann',
+        featureId: 'call',
+        amount: 10,
+        used: 0,
+        kind: 'PROMOTIONAL',
+        priority: 50,
+        effectiveAt: midnight('2091-03-10'),
+        expiresAt: null,
+        state: 'LIVE',
+        reason: 'sorry',
+      },
+      previous: null,
+    })
+    // Only its last unit is an event.
+    await app.use(4)
+    await app.use(6)
+    const [spent] = await next('credit.spent')
+    expect(spent?.data).toMatchObject({
+      object: { id: 'gift', used: 10, state: 'SPENT' },
+      previous: { used: 4, state: 'LIVE' },
+    })
+    await app.use(-1)
+    const [back] = await next('credit.changed')
+    expect(back?.data).toMatchObject({
+      object: { used: 9, state: 'LIVE' },
+      previous: { used: 10, state: 'SPENT' },
+    })
+    await app.admin.call('voidCredit { id }', { id: 'gift', reason: 'fraud' })
+    const [voided] = await next('credit.voided')
+    expect(voided?.data).toMatchObject({
+      object: { state: 'VOIDED', reason: 'fraud' },
+      previous: { state: 'LIVE', reason: 'sorry' },
+    })
+  })
+
+  it('reports when a credit expires, unless it was spent or voided', async () => {
+    await add('kept', 10, { expiresAt })
+    await add('voided', 10, { expiresAt })
+    await add('spent', 1, { expiresAt, priority: 0 })
+    await next('credit.added', 'credit.added', 'credit.added')
+    await app.use(3)
+    await app.admin.call('voidCredit { id }', { id: 'voided' })
+    await next('credit.spent', 'credit.voided')
+    await app.advance(midnight('2091-04-01'))
+    const [expired] = await next('credit.expired')
+    expect(expired).toMatchObject({
+      at: expiresAt,
+      data: { object: { id: 'kept', used: 2, state: 'EXPIRED' }, previous: null },
+    })
+    // Nothing else is left, also after what has ended is written down.
+    await add('later', 1)
+    await next('credit.added')
+  })
+
+  it('has none of a user who is deleted but the deletion', async () => {
+    await add('gift', 10, { expiresAt })
+    await next('credit.added')
+    await app.admin.call('deleteUser { id }', { id: 'ann' })
+    await next('user.deleted')
+    await app.advance(midnight('2091-04-01'))
+    await app.admin.data('mutation { createUser(input: { id: "last" }) { id } }')
+    await next('user.created')
+  })
+})
+
 describe('gap: events, catalogue', () => {
   it('reports features, and packages with what they grant', async () => {
     await app.admin.data(`mutation {
@@ -282,6 +360,10 @@ describe('gap: events, catalogue', () => {
     const [created, updated] = await next('feature.created', 'feature.updated')
     expect(created?.data.object).toMatchObject({ id: 'seat', type: 'CONSUMABLE' })
     expect(updated?.data.previous).toEqual({ unitLabel: null })
+    const costs = [{ featureId: 'call', cost: 5 }]
+    await app.admin.call('updateFeature { id }', { id: 'seat', input: { costs } })
+    const [pool] = await next('feature.updated')
+    expect(pool?.data).toMatchObject({ object: { id: 'seat', costs }, previous: { costs: [] } })
     await app.subscribe('plan')
     await next('subscription.created', 'entitlements.changed')
     await app.dashboard.call('editPackage { id }', {

@@ -1,5 +1,5 @@
 const ROWS =
-  'a table with a row for each operation, page, store function, limit or case: cut, it could not be seen to be complete'
+  'a table with a row for each operation, event, page, store function, limit or case: cut, it could not be seen to be complete'
 const ONE_SETTING = 'many tests of one noun that share a server and what was set up in it'
 const ONE_MODEL = 'a model of what should happen, and the steps that are compared with it'
 const ONE_CLASS = 'a class that has a documented method for every operation'
@@ -13,6 +13,7 @@ export const LONGER: Record<string, string> = {
   'dashboard/test/users.test.ts': ONE_SETTING,
   'proof/harness/spenders.ts': ONE_MODEL,
   'sdk/src/tollgate.ts': ONE_CLASS,
+  'sdk/src/types/events.ts': ROWS,
   'sdk/test/operations.test.ts': ROWS,
   'server/src/domain/billing-changes.test.ts': ROWS,
   'server/test/rest/requests.test.ts': ROWS,

@@ -42,6 +42,7 @@ import {
 import * as recharges from '../../src/store/credits/recharges.ts'
 import * as reservations from '../../src/store/credits/reservations.ts'
 import * as spenders from '../../src/store/credits/spenders.ts'
+import { creditRows } from '../../src/store/events/credit-rows.ts'
 import { eraseEvents, eventsAfter, newestEventsOfUser } from '../../src/store/events/event-log.ts'
 import { eraseFromOutbox } from '../../src/store/events/outbox.ts'
 import { subscriptionRows } from '../../src/store/events/subscription-rows.ts'
@@ -177,6 +178,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   eraseEvents: (db, app) => eraseEvents(db, app, UID),
   eraseFromOutbox: (db, app) => eraseFromOutbox(db, app, [UID]),
   subscriptionRows: (db, app) => subscriptionRows(db, app, ['subscription']),
+  creditRows: (db, app) => creditRows(db, app, ['credit']),
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
   featureTotals: (db, app) => featureTotals(db, app, ['calls'], 36_500),
   featureActivityBetween: async (db, app) => [

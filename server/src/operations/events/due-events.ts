@@ -1,9 +1,11 @@
+import { creditObject } from '../../domain/credit-events.ts'
 import { type EventType, eventData, type NewEvent } from '../../domain/event.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Override } from '../../domain/override.ts'
 import { overrideObject } from '../../domain/row-events.ts'
 import { subscriptionObject } from '../../domain/subscription-events.ts'
 import type { Tx } from '../../store/connection/database.ts'
+import { creditRows } from '../../store/events/credit-rows.ts'
 import type { OutboxRow } from '../../store/events/outbox.ts'
 import { subscriptionRows } from '../../store/events/subscription-rows.ts'
 
@@ -16,20 +18,23 @@ interface Reached {
   entitles: boolean
 }
 
-/** The events whose time has come. A deleted subscription or user has none. */
+/** The events whose time has come. A deleted subscription or user has none, nor has a credit that was spent before it expired. */
 export async function dueEvents(
   tx: Tx,
   rows: readonly DueRow[],
   userIdOf: (appId: string, uid: number | null) => string | null,
 ): Promise<Reached[]> {
   const stored = new Map<string, JsonObject>()
+  const credits = new Map<string, JsonObject>()
   for (const appId of new Set(rows.map((row) => row.appId))) {
-    const ids = rows.flatMap((row) =>
-      row.appId === appId ? [subscriptionOf(row), followedBy(row)].filter((id) => id !== null) : [],
-    )
-    if (ids.length === 0) continue
-    for (const [id, row] of await subscriptionRows(tx, appId, [...new Set(ids)]))
-      stored.set(`${appId} ${id}`, row)
+    const ofApp = rows.filter((row) => row.appId === appId)
+    const idsOf = (...ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== null))]
+    const ids = idsOf(...ofApp.flatMap((row) => [subscriptionOf(row), followedBy(row)]))
+    if (ids.length > 0)
+      for (const [id, row] of await subscriptionRows(tx, appId, ids)) stored.set(`${appId} ${id}`, row)
+    const creditIds = idsOf(...ofApp.map(creditOf))
+    if (creditIds.length > 0)
+      for (const [id, row] of await creditRows(tx, appId, creditIds)) credits.set(`${appId} ${id}`, row)
   }
   return rows.flatMap((row): Reached[] => {
     const userId = userIdOf(row.appId, row.userUid)
@@ -42,6 +47,12 @@ export async function dueEvents(
     if (row.operation === 'override.expired') {
       const override = row.after?.data as unknown as Override
       return [{ row, events: [event('override.expired', overrideObject(override, userId))], entitles: true }]
+    }
+    if (row.operation === 'credit.expired') {
+      const credit = credits.get(`${row.appId} ${creditOf(row)}`)
+      const object = credit && creditObject(credit, userId, row.at)
+      const events = object?.state === 'EXPIRED' ? [event('credit.expired', object)] : []
+      return [{ row, events, entitles: false }]
     }
     const found = stored.get(`${row.appId} ${subscriptionOf(row)}`)
     if (!found) return []
@@ -66,10 +77,12 @@ export async function dueEvents(
   })
 }
 
-const subscriptionOf = ({ after }: DueRow): string | null => {
+const subjectOf = ({ after }: DueRow, prefix: string): string | null => {
   const subject = after?.subject
-  return typeof subject === 'string' && subject.startsWith('s ') ? subject.slice(2) : null
+  return typeof subject === 'string' && subject.startsWith(prefix) ? subject.slice(prefix.length) : null
 }
+const subscriptionOf = (row: DueRow) => subjectOf(row, 's ')
+const creditOf = (row: DueRow) => subjectOf(row, 'c ')
 
 const followedBy = ({ after }: DueRow): string | null => {
   const data = after?.data as JsonObject | null | undefined
