@@ -11,7 +11,6 @@ export const LONGER: Record<string, string> = {
   'dashboard/test/roles.test.ts': ROWS,
   'dashboard/test/undoing.test.ts': ONE_SETTING,
   'dashboard/test/users.test.ts': ONE_SETTING,
-  'proof/harness/spenders.ts': ONE_MODEL,
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/src/types/events.ts': ROWS,
   'sdk/test/operations.test.ts': ROWS,
