@@ -98,6 +98,7 @@ export const LONG = [
   'server/test/tools/stopped-tools.test.ts',
   'server/test/ledger/ledger-partitions.test.ts',
   'server/test/stripe/cli.test.ts',
+  'server/test/catalogue/scheduled-publications-killed.test.ts',
   'server/test/catalogue/versions-on-two.test.ts',
   'server/test/start/workers.test.ts',
   'site/test/look.test.ts',
