@@ -220,7 +220,7 @@ export function PackageForm(props: PackageFormProps) {
           </Group>
           <Text size="sm" c="dimmed">
             An empty limit means unlimited. With overage, usage past the limit is counted, not refused. A cap
-            refuses usage beyond it in each window of the UTC calendar, whoever pays.
+            refuses usage beyond it in each window of the UTC calendar, whichever source pays.
           </Text>
           <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
             <Button

@@ -44,7 +44,7 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
           label="Secret key"
           description={
             account.keyHint
-              ? `One that ends in ${account.keyHint} is set. Leave empty to keep it`
+              ? `A key ending in ${account.keyHint} is set. Leave this empty to keep it.`
               : 'sk_test_… or sk_live_…'
           }
           autoComplete="off"

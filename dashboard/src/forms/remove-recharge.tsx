@@ -50,7 +50,7 @@ export function RemoveRecharge({ appId, userId, recharge, name }: RemoveRecharge
             <Text size="sm">
               No more credits are bought automatically.{' '}
               {recharge.state === 'CHARGING'
-                ? 'The charge under way is completed, and its credit is added.'
+                ? 'The charge in progress is completed, and its credit is added.'
                 : 'Credits that were bought stay.'}
             </Text>
             <FormActions submit="Remove the recharge" danger busy={remove.isPending} onCancel={close} />

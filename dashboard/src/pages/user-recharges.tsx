@@ -203,7 +203,7 @@ function spentText({ spent, maxSpendPerPeriod }: Recharge, price: Price | undefi
     : `${money(spent)} of at most ${money(maxSpendPerPeriod)}`
 }
 
-const OUTCOMES = { UNDER_WAY: 'under way', PAID: 'paid', DECLINED: 'declined' } as const
+const OUTCOMES = { UNDER_WAY: 'in progress', PAID: 'paid', DECLINED: 'declined' } as const
 
 function LastCharge({ of: { lastCharge }, price }: { of: Recharge; price: Price | undefined }) {
   if (lastCharge === null) return 'none yet'
