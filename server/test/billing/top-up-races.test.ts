@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { unitsLeft } from '../../src/domain/credit-sale.ts'
 import type { Data, Variables } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { unbalanced } from '../harness/spending.ts'
 import { seeded } from '../stripe/random.ts'
 import { Customers } from './customers.ts'
 import { jobsDone } from './jobs-done.ts'
@@ -34,18 +34,6 @@ beforeAll(async () => {
     input: { id: 'pack', amount: PAID, currency: 'usd', credits: { featureId: 'call', units: UNITS } },
   })
 })
-
-const connection = () => ({ connectionString: server.databaseUrl })
-
-const unbalanced = () =>
-  rowsOf(
-    connection(),
-    `select reset_period from (
-       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-     group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-  )
 
 const credits = (userId: string): Promise<Data[]> =>
   shop.admin.call('credits { id amount used reserved }', { userId })
@@ -105,7 +93,7 @@ describe('bought credits', () => {
     const spent = credit?.used + credit?.reserved
     expect(spent).toBeLessThanOrEqual(credit?.amount)
     expect(credit?.amount).toBe(unitsLeft(UNITS, spent, [payment]))
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl)).toEqual([])
     expect((await shop.notices()).filter(({ state }) => state !== 'DONE')).toEqual([])
   })
 })

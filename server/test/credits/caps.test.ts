@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
-import type { Data, Variables } from '../harness/client.ts'
+import type { Data } from '../harness/client.ts'
 import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { callsOfAnn } from '../harness/spending.ts'
 
 // Invariants: a cap refuses and pays nothing; it counts in windows of the UTC calendar, whatever happens to the plan.
 
@@ -29,25 +30,7 @@ const setCap = async (limit: number, period: string, entity: string | null = nul
       { input: { ...of, limit, period, entity } },
     )
   ).setCap
-const check = async (delta: number, entities: string[] = []): Promise<Data> =>
-  (
-    await app.admin.data(
-      `query ($delta: Int, $entities: [String!]) {
-        canUseFeature(userId: "ann", featureId: "call", delta: $delta, entities: $entities) {
-          access reason reasonCode deniedBy consumption { used remaining }
-        } }`,
-      { delta, entities },
-    )
-  ).canUseFeature
-const record = async (delta: number, entities: string[] = [], more: Variables = {}): Promise<Data> =>
-  (
-    await app.admin.data(
-      'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason } }',
-      { input: { ...of, delta, entities, ...more } },
-    )
-  ).recordUsage
-const mutate = async (operation: string): Promise<Data> =>
-  Object.values(await app.admin.data(`mutation { ${operation} }`))[0]
+const { check, record, mutate } = callsOfAnn(() => app)
 const used = async (): Promise<Record<string, number>> => {
   const { caps } = await app.admin.data('{ caps(userId: "ann") { entity period used reserved } }')
   return Object.fromEntries(

@@ -5,6 +5,7 @@ import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { unbalanced } from '../harness/spending.ts'
 
 // Invariants: a check grants what a record takes, from the same sources; the ledger adds up for each source; nothing that
 // happens to a plan changes a credit.
@@ -50,18 +51,6 @@ const credits = async (args = ''): Promise<Data[]> =>
 const used = async (): Promise<Record<string, number>> =>
   Object.fromEntries((await credits()).map(({ id, used }) => [id, used]))
 
-/** Counters and credits that differ from their ledger. */
-const unbalanced = () =>
-  rowsOf(
-    { connectionString: server.databaseUrl },
-    `select reset_period from (
-       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-     where app_id = $1 group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-    [app.id],
-  )
-
 describe('credits', () => {
   it('pay for usage in order: priority, expiry, then PROMOTIONAL, PLAN and PAID', async () => {
     await add('paid', 5, { kind: 'PAID', expiresAt: iso(start + 400 * DAY) })
@@ -90,7 +79,7 @@ describe('credits', () => {
       reason: 'Limit reached: 10 of 10 used, 13 left in credits; 14 more requested.',
     })
     expect(await record(13)).toMatchObject({ recorded: true, consumption: { used: 10, remaining: 0 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('are burnt by a call that was decided from memory before there were any', async () => {
@@ -139,7 +128,7 @@ describe('credits', () => {
     await record(3)
     await app.advance(iso(start + 40 * DAY))
     expect(await record(-1)).toMatchObject({ recorded: false })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('are kept when the plan changes or ends', async () => {
@@ -167,7 +156,7 @@ describe('credits', () => {
     expect(await check()).toMatchObject({ consumption: { used: 10, remaining: 13 } })
     expect(await record(3, { action: 'SET' })).toMatchObject({ recorded: true })
     expect(await check(32)).toMatchObject({ access: true })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('are added once under one id', async () => {
@@ -226,6 +215,6 @@ describe('credits', () => {
       [app.id],
     )
     expect(rows).toEqual([{ used: 2, voided: true, reason: null }])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 })

@@ -4,6 +4,7 @@ import type { Data, Variables } from '../harness/client.ts'
 import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { callsOfAnn } from '../harness/spending.ts'
 
 // Caps and a limit of overage of an entitlement: for every subscriber, without a call for each of them.
 
@@ -19,26 +20,7 @@ const publish = (id: string, grant: Grant, isAddon = false) =>
   publishPackage(app, id, { call: grant }, isAddon)
 const subscribe = (...ids: string[]) =>
   app.admin.data('mutation ($ids: [String!]!) { subscribe(userId: "ann", packageIds: $ids) { id } }', { ids })
-const of = { userId: 'ann', featureId: 'call' }
-const check = async (delta: number, entities: string[] = []): Promise<Data> =>
-  (
-    await app.admin.data(
-      `query ($delta: Int, $entities: [String!]) {
-        canUseFeature(userId: "ann", featureId: "call", delta: $delta, entities: $entities) {
-          access reason reasonCode deniedBy consumption { used remaining overageCap }
-        } }`,
-      { delta, entities },
-    )
-  ).canUseFeature
-const record = async (delta: number, entities: string[] = [], more: Variables = {}): Promise<Data> =>
-  (
-    await app.admin.data(
-      'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason } }',
-      { input: { ...of, delta, entities, ...more } },
-    )
-  ).recordUsage
-const mutate = async (operation: string): Promise<Data> =>
-  Object.values(await app.admin.data(`mutation { ${operation} }`))[0]
+const { check, record, mutate } = callsOfAnn(() => app)
 const grantsOf = async (id: string): Promise<Data> => {
   const { package: found } = await app.dashboard.data(
     `query ($appId: String!, $id: String!) { package(appId: $appId, id: $id) {

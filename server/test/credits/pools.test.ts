@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data, Variables } from '../harness/client.ts'
 import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
-import { rowsOf } from '../harness/database.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { unbalanced } from '../harness/spending.ts'
 
 // Invariants: a check grants what a record takes, also of a pool; the ledger adds up for each source; what a reservation
 // draws on stays as it was when the costs change.
@@ -60,18 +60,6 @@ const record = async (featureId: string, delta: number, more: Variables = {}): P
 const mutate = async (text: string): Promise<Data> =>
   (await app.admin.data(`mutation { done: ${text} }`)).done
 
-/** Counters and credits that differ from their ledger. */
-const unbalanced = () =>
-  rowsOf(
-    { connectionString: server.databaseUrl },
-    `select reset_period from (
-       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-     where app_id = $1 group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-    [app.id],
-  )
-
 describe('a pool', () => {
   it('pays when the own sources are used up, at a cost', async () => {
     await addCredit('gift', 8)
@@ -96,7 +84,7 @@ describe('a pool', () => {
     // 36 of 38: the period ends before the credit.
     expect(await check('coin', 2)).toMatchObject({ access: true, consumption: { used: 30, remaining: 2 } })
     expect(await check('coin', 3)).toMatchObject({ access: false })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('pays for features that no package grants, and for several features of one batch', async () => {
@@ -119,7 +107,7 @@ describe('a pool', () => {
       false,
     ])
     expect(await check('coin')).toMatchObject({ consumption: { used: 21, remaining: 9 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('gives the same units once, whoever asks at the same time', async () => {
@@ -132,7 +120,7 @@ describe('a pool', () => {
     expect(images * 5 + coins * 3).toBeLessThanOrEqual(30)
     expect(images * 5 + coins * 3).toBeGreaterThan(30 - 3)
     expect(await check('coin')).toMatchObject({ consumption: { used: images * 5 + coins * 3 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('gets back what a negative delta returns, after what was used beyond the budget', async () => {
@@ -143,7 +131,7 @@ describe('a pool', () => {
     expect(await record('call', -3)).toMatchObject({ recorded: true, consumption: { used: 0 } })
     expect(await check('coin')).toMatchObject({ consumption: { used: 0 } })
     expect(await record('call', -1)).toMatchObject({ recorded: false })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('SET counts what the pool paid', async () => {
@@ -155,7 +143,7 @@ describe('a pool', () => {
     // What the pool cannot pay is owed by the feature itself.
     expect(await record('call', 6, { action: 'SET' })).toMatchObject({ consumption: { used: 4 } })
     expect(await check('coin')).toMatchObject({ consumption: { used: 24 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('has caps that limit what is drawn on it', async () => {
@@ -174,7 +162,7 @@ describe('a pool', () => {
       { featureId: 'coin', used: 10 },
       { featureId: 'image', used: 0 },
     ])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('leaves caps that its features had before', async () => {
@@ -218,7 +206,7 @@ describe('a reservation', () => {
     expect(await record('image', 2)).toMatchObject({ recorded: false })
     expect(await settle('a', 3)).toEqual({ reserved: 0, settled: 3, state: 'SETTLED', reason: null })
     expect(await check('coin')).toMatchObject({ consumption: { used: 12, reserved: 0, remaining: 18 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('keeps its split and its cost when the costs change', async () => {
@@ -239,7 +227,7 @@ describe('a reservation', () => {
     expect(await settle('a', 6)).toMatchObject({ settled: 9, state: 'SETTLED' })
     expect(await check('coin')).toMatchObject({ consumption: { used: 30, reserved: 0, remaining: 91 } })
     expect(await check('call')).toMatchObject({ consumption: { used: 3 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('settles units of the pool in the period in which they were reserved', async () => {
@@ -254,7 +242,7 @@ describe('a reservation', () => {
     await app.advance(iso(end))
     expect(await settle('b', 3)).toMatchObject({ settled: 3 })
     expect(await check('coin')).toMatchObject({ consumption: { used: 0, remaining: 30 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('of 20 concurrent ones, as many are granted as fit', async () => {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data, Variables } from '../harness/client.ts'
 import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
-import { rowsOf } from '../harness/database.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { unbalanced } from '../harness/spending.ts'
 
 // Invariants: what a reservation holds nobody else can use, until it is settled or released, or has expired by the app's
 // clock; what is settled is in the ledger once.
@@ -60,16 +60,6 @@ const figures = async (): Promise<number[]> => {
   })
   return [consumption.used, consumption.reserved, consumption.remaining]
 }
-const unbalanced = () =>
-  rowsOf(
-    { connectionString: server.databaseUrl },
-    `select reset_period from (
-       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-     where app_id = $1 group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-    [app.id],
-  )
 
 describe('reservations', () => {
   it('hold units, record what was used and return the rest', async () => {
@@ -94,7 +84,7 @@ describe('reservations', () => {
     expect(await figures()).toEqual([75, 0, 25])
     expect(await code(SETTLE, { id: 'r', amount: 50 })).toBe('CONFLICT')
     expect(await code(RELEASE, { id: 'r' })).toBe('CONFLICT')
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('take what there is, if that is at least `atLeast`', async () => {
@@ -132,7 +122,7 @@ describe('reservations', () => {
       { id: 'last', used: 0, reserved: 1 },
     ])
     expect(await figures()).toEqual([88, 13, 9])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('settle in the period in which they were reserved', async () => {
@@ -145,7 +135,7 @@ describe('reservations', () => {
     expect(await figures()).toEqual([0, 0, 100])
     const { current, past } = await app.showUsage()
     expect([current?.[2], past[0]?.[2]]).toEqual([0, 50])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('keep their part of a credit that has expired or was voided', async () => {
@@ -157,7 +147,7 @@ describe('reservations', () => {
     await add('other', 1)
     expect(await settle('r', 20)).toMatchObject({ settled: 20 })
     expect(await figures()).toEqual([0, 0, 101])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it.each([
@@ -181,7 +171,7 @@ describe('reservations', () => {
     await reserve('r', 10)
     expect(await settle('r', 30, { ifOver })).toMatchObject(answer)
     expect(await figures()).toEqual(after)
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('expire by the clock of the app, and are late then', async () => {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data, Variables } from '../harness/client.ts'
 import { type ClockedApp, clockedApp } from '../harness/clocked-app.ts'
-import { rowsOf } from '../harness/database.ts'
 import { startTestServer } from '../harness/server.ts'
 import { shared } from '../harness/shared.ts'
+import { unbalanced } from '../harness/spending.ts'
 
 // Invariants: a revert returns exactly what was taken, to the same sources, once; what has ended lapses, and nothing lands
 // elsewhere; the ledger adds up for each source.
@@ -51,16 +51,6 @@ const used = async (): Promise<Record<string, number>> => {
   const own = { call: call.consumption.used, coin: coin.consumption.used }
   return { ...own, ...Object.fromEntries(credits.map(({ id, used }: Data) => [id, used])) }
 }
-const unbalanced = () =>
-  rowsOf(
-    { connectionString: server.databaseUrl },
-    `select reset_period from (
-       select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-       union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-       union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-     where app_id = $1 group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-    [app.id],
-  )
 
 describe('a revert', () => {
   it('of a call that only the plan paid for returns it, once', async () => {
@@ -73,7 +63,7 @@ describe('a revert', () => {
     // The key still answers as before, and records nothing.
     expect(await record(3, { idempotencyKey: 'k1' })).toMatchObject({ consumption: { used: 3 } })
     expect(await used()).toEqual({ call: 2, coin: 0 })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('returns exactly what each source gave, also to a pool, in whatever order they burn now', async () => {
@@ -87,7 +77,7 @@ describe('a revert', () => {
     expect(await used()).toEqual({ early: 0, call: 0, coin: 0, later: 4 })
     expect(await record(-4)).toMatchObject({ recorded: true })
     expect(await record(-1)).toMatchObject({ recorded: false })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('of concurrent ones only one returns anything', async () => {
@@ -96,7 +86,7 @@ describe('a revert', () => {
     await record(2)
     await Promise.all(Array.from({ length: 8 }, () => revert('k1')))
     expect(await used()).toEqual({ gift: 2, call: 0, coin: 0 })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('of a reservation returns what was settled, also beyond what was reserved', async () => {
@@ -111,7 +101,7 @@ describe('a revert', () => {
     expect(await used()).toEqual({ gift: 1, call: 0, coin: 0 })
     expect(await revert('r1')).toEqual(first)
     expect(await used()).toEqual({ gift: 1, call: 0, coin: 0 })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('returns to a credit that is spent or was voided, and to no later period of the plan', async () => {
@@ -127,7 +117,7 @@ describe('a revert', () => {
     expect(await revert('k1')).toMatchObject({ recorded: true })
     expect(await used()).toEqual({ gift: 0, call: 3, coin: 0 })
     expect(await record(-3)).toMatchObject({ recorded: true })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('of a return takes the same units again, unless they were used or reserved since', async () => {
@@ -164,7 +154,7 @@ describe('a revert', () => {
     await mutate(`voidCredit(id: "gift") { id }`)
     expect(await revert('k3')).toMatchObject({ recorded: false, reason: gone(9) })
     expect(await used()).toEqual({ gift: 0, call: 0, coin: 0 })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('is refused for what does not exist, belongs to others, was refused, or was returned already', async () => {
@@ -192,7 +182,7 @@ describe('a revert', () => {
       ...{ recorded: false, reason: 'Cannot revert 3: 3 of them have been returned already.' },
     })
     expect(await used()).toEqual({ call: 0, coin: 0, gift: 0 })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('is refused with the true reason', async () => {
@@ -233,7 +223,7 @@ describe('a revert', () => {
       recorded: false,
       reason: 'The plan that paid for this has ended: there is nothing to return to.',
     })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('after the plan has ended says so, also where only the plan ever paid', async () => {

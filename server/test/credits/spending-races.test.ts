@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
 import { openServers, type Servers } from '../harness/servers.ts'
+import { unbalanced } from '../harness/spending.ts'
 
 // Invariants, whatever runs at the same time and wherever: used and reserved units never exceed the budget and the
 // credits; every source is the sum of its ledger rows.
@@ -37,16 +37,6 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
       })
     ).consumption
 
-  const unbalanced = () =>
-    rowsOf(
-      { connectionString: servers.database.url },
-      `select reset_period from (
-         select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-         union all select app_id, user_uid, feature_id, 'CREDIT:' || id, 'epoch', used from credit
-         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
-       group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0`,
-    )
-
   it('of 20 reservations of 75 on a budget of 500, exactly 6 are granted', async () => {
     const userId = await subscriber('reserver')
     const input = { userId, featureId: 'call', amount: 75 }
@@ -67,7 +57,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
     expect(await servers.admin(1).call('caps { used reserved }', { userId })).toEqual([
       { used: 450, reserved: 0 },
     ])
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(servers.database.url)).toEqual([])
   })
 
   it('the first reservation is not overtaken by records decided before it', async () => {
@@ -85,7 +75,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
       expect(used + held).toBeLessThanOrEqual(500)
       expect(used + held).toBeGreaterThan(440)
     }
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(servers.database.url)).toEqual([])
   })
 
   it('every process sees what another one changed, although each remembers credits', async () => {
@@ -165,6 +155,6 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
     expect(used + burnt).toBe(recorded + settled)
     expect(used + burnt + remaining).toBe(800)
     expect(credits.every((credit) => credit.used <= credit.amount)).toBe(true)
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(servers.database.url)).toEqual([])
   })
 })

@@ -1,6 +1,5 @@
 import { reservationNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import { MAX_PAGE } from '../../domain/limits.ts'
 import {
   entitiesOf,
   poolOf,
@@ -10,11 +9,9 @@ import {
 } from '../../domain/reservation.ts'
 import type { ReservationChange } from '../../domain/reservation-calls.ts'
 import { findReservation, type ReservationRow, reservationsOfUser } from '../../store/credits/reservations.ts'
-import { type Call, momentOf } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import type { ReservationAction, ReservationCall } from '../call/hot-paths.ts'
-import { checkFirst, unknownAfter } from '../call/paging.ts'
-import { requireFeature, requireUser } from '../call/require.ts'
-import type { SpendingFilter } from './credits.ts'
+import { type SpendingFilter, spendingPage } from './credits.ts'
 import { mutateOwned, type Spender, writeBurn } from './mutate-spender.ts'
 
 /**
@@ -55,19 +52,9 @@ export async function inBatch(call: Call, reservation: ReservationCall): Promise
 export async function reservations(
   call: Call,
   userId: string,
-  { featureId, state, first, after }: SpendingFilter<ReservationState>,
+  filter: SpendingFilter<ReservationState>,
 ): Promise<UserReservation[]> {
-  const { appId } = call
-  const { pool } = call.service
-  const { app, now } = await momentOf(call)
-  const { uid } = await requireUser(pool, appId, userId)
-  if (featureId !== null) requireFeature(app.catalogue, featureId)
-  checkFirst(first)
-  // One more than a page, so that a caller can find out whether it is the last.
-  const limit = Math.min(first ?? MAX_PAGE, MAX_PAGE + 1)
-  const last = after ? (isIdentifier(after) ? await findReservation(pool, appId, after) : null) : undefined
-  if (last === null || (last && last.userUid !== uid)) throw unknownAfter()
-  const filter = { featureId, state, after: last?.seq ?? 0, limit }
-  const rows = await reservationsOfUser(pool, appId, uid, filter, now)
+  const { uid, now, page } = await spendingPage(call, userId, filter, findReservation)
+  const rows = await reservationsOfUser(call.service.pool, call.appId, uid, page, now)
   return rows.map((row) => userReservation(row, userId, now))
 }
