@@ -272,14 +272,14 @@ export interface SettleReservationArguments extends ById {
   amount: number
   /** Whether the rest is returned. @default true */
   final?: boolean | undefined
-  /** What to do with units beyond the reservation. @default 'RECORD' */
+  /** Treatment of units beyond the reservation. @default 'RECORD' */
   ifOver?: IfOver | undefined
 }
 
 /** Arguments of `withReservation`: `amount` is the slice that is reserved first, and added whenever it runs out. */
 export interface WithReservationArguments extends ReservationInput {
   /**
-   * What to do with units that were counted beyond the reservation. RECORD: record them anyway. CAP: record what is left.
+   * Treatment of units counted beyond the reservation. RECORD: record them anyway. CAP: record as many as are left.
    * @default 'RECORD'
    */
   ifOver?: 'RECORD' | 'CAP' | undefined

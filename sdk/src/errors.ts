@@ -1,5 +1,5 @@
 /**
- * What each code of the service means: the class of the SDK's error, and the true HTTP status (the wire says 200 for
+ * Meaning of each error code of the service: the class of the SDK's error, and the true HTTP status (the wire says 200 for
  * all of them). A test compares it with the service's own table.
  */
 export const ERROR_TABLE = {

@@ -30,7 +30,7 @@ export function retryFor(ms: number): Retry {
 
 const isPassing = (error: CallError): boolean => isOutage(error) || error.code === 'RATE_LIMITED'
 
-/** What a live reservation needs from its client. */
+/** Calls of the client that a live reservation uses. */
 export interface ReservationContext {
   calls: Calls
   /** The user's sources may have changed. */
@@ -155,7 +155,7 @@ export class LiveReservation {
       (grown) => {
         this.#dry = !grown
       },
-      // Whoever needs the units tries again.
+      // The caller retries when it needs the units.
       () => {},
     )
   }

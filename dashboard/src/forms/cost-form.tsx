@@ -32,7 +32,7 @@ interface CostFormProps {
   onDone: () => void
 }
 
-/** What one unit of a feature costs in units of a pool. */
+/** Cost of one unit of a feature in units of a pool. */
 export function CostForm({ appId, pool, cost, features, onDone }: CostFormProps) {
   // From when the form was filled: changes that arrive while typing must not count as seen.
   const [seen] = useState(pool)

@@ -60,7 +60,7 @@ function StartInside({ children }: { children: ReactNode }) {
 
 const FIELDS = ['input', 'textarea', 'select'].map((name) => `${name}:not([type=hidden], [tabindex="-1"])`)
 
-/** What asks for it, else the first field, else the first button. */
+/** The element that requests focus, else the first field, else the first button. */
 function firstOf(element: HTMLElement): HTMLElement | null {
   for (const selector of ['[data-autofocus]', FIELDS.join(', '), 'button'])
     for (const found of element.querySelectorAll<HTMLElement>(selector))

@@ -16,7 +16,7 @@ const MAX_SHOWN = 240
 const NOTHING = '–'
 
 /**
- * What differs between two versions of something, field by field, in words. Entries of a list are matched by what they
+ * Differences between two versions of an object, field by field, in words. Entries of a list are matched by what they
  * are about, and things are called by their names where those are known.
  */
 export function differences(before: Values | null, after: Values | null, words: Words): Difference[] {

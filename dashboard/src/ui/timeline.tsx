@@ -20,7 +20,7 @@ const TONES: Record<string, string> = {
   SCHEDULED: 'accent',
 }
 
-/** What happened, newest first, with scheduled events above it. */
+/** Past events, newest first, with scheduled events above them. */
 export function Timeline({ lines }: { lines: readonly Line[] }) {
   const now = Date.now()
   return (

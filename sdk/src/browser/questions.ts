@@ -1,7 +1,7 @@
 import type { Result } from '../types.ts'
 import type { ClientOperation } from './documents.ts'
 
-/** What a page may ask about its user. */
+/** Questions that a page may ask about its user. */
 export type Question =
   | { about: 'check'; featureId: string; delta: number }
   | { about: 'usage'; featureId: string }

@@ -30,7 +30,7 @@ export interface QueueOptions {
   onSettled?: ((event: KeyedEvent, result: Result<RecordedUsage>) => unknown) | undefined
 }
 
-/** What the queue needs of the client. */
+/** Calls of the client that the queue uses. */
 export interface QueueLine {
   /** Checks that the service answers and accepts the key; null: it does. */
   probe(): Promise<TollgateError | null>

@@ -129,7 +129,7 @@ export interface UpdateFeatureInput {
   costs?: Cost[] | null | undefined
 }
 
-/** What one unit of a feature costs in units of a pool. */
+/** Cost of one unit of a feature in units of a pool. */
 export interface Cost {
   /** Consumable feature that draws on the pool. */
   featureId: string

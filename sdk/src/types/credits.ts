@@ -76,7 +76,7 @@ export interface CreditInput {
 export type ReservationState = 'HELD' | 'SETTLED' | 'RELEASED' | 'EXPIRED'
 
 /**
- * What to do with units beyond a reservation. RECORD: record them anyway. CAP: record what is left. REJECT: record nothing,
+ * Treatment of units beyond a reservation. RECORD: record them anyway. CAP: record as many as are left. REJECT: record nothing,
  * and keep the reservation.
  */
 export type IfOver = 'RECORD' | 'CAP' | 'REJECT'
@@ -132,11 +132,11 @@ export type ReservedWork<T> = WorkDone<T> | WorkRefused
 export interface WorkDone<T> {
   /** Whether the work ran. */
   reserved: true
-  /** What the work returned. */
+  /** Return value of the work. */
   value: T
   /** Units counted. `reservation.settled` is the number of units recorded: with CAP it may be lower. */
   used: number
-  /** What was recorded beyond the reservation, or after its expiry; null for neither. */
+  /** Usage recorded beyond the reservation or after its expiry; null for neither. */
   reason: string | null
   /** The reservation after its settlement. */
   reservation: Reservation
@@ -188,7 +188,7 @@ export interface CapInput {
   period: ResetPeriod
 }
 
-/** ON: it charges when few units are left. CHARGING: a charge is under way. WAITING: nothing is charged before `waitsUntil`. OFF: the card was declined three times in a row, or for good. */
+/** ON: charges when few units are left. CHARGING: a charge is in progress. WAITING: nothing is charged before `waitsUntil`. OFF: the card was declined three times in a row, or permanently. */
 export type AutoRechargeState = 'ON' | 'CHARGING' | 'WAITING' | 'OFF'
 
 /** A rule that buys credits of a user and feature when few are left. */

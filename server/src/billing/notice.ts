@@ -100,7 +100,7 @@ const paymentIn = (object: JsonObject | null): string | null =>
   refIn(object, 'payment_intent') ?? refIn(object, 'charge') ?? textIn(object, 'id')
 
 /**
- * What is stored of an event. An event about a payment may quote the customer without naming them, so only what is
+ * Stored part of an event. An event about a payment may quote the customer without naming them, so only what is
  * needed to fetch the payment is kept. Otherwise a deleted user's data would be stored again.
  */
 export function storedBody({ eventId, type, payload }: ReadNotice, body: Buffer): string {

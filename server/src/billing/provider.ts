@@ -192,7 +192,7 @@ export interface BillingProvider {
   addPrice(ref: string, priceId: string, quantity: number): Promise<void>
   /** Stops charging a price immediately. */
   dropPrice(ref: string, priceId: string): Promise<void>
-  /** What `changePrice` would charge. Fails where `changePrice` would fail. */
+  /** Charge of `changePrice`. Fails where `changePrice` would fail. */
   previewChange(ref: string, change: PriceChange, when: PriceChangeTime): Promise<ChangeQuote>
   /**
    * Idempotent: repeating a change has no effect. A change at the end of the period replaces another scheduled change

@@ -3,7 +3,7 @@ import { MAX_COUNT } from './limits.ts'
 import type { Entitlement } from './package.ts'
 import type { ResetPeriod } from './period.ts'
 
-/** What all live packages of a user together allow of one consumable feature. */
+/** Sum of the grants of all live packages of a user for one consumable feature. */
 export interface Allowance {
   /** null: unlimited */
   budget: number | null
@@ -47,6 +47,6 @@ const added = (a: number | null, b: number | null): number | null =>
 export const overageOf = ({ overageEnabled, overageCap }: Allowance): number =>
   overageEnabled ? (overageCap ?? Number.POSITIVE_INFINITY) : 0
 
-/** What a sentence about the budget says of a limited overage. */
+/** Words about a limited overage in a sentence about the budget. */
 export const beyondText = ({ overageCap }: Allowance): string =>
   overageCap === undefined ? '' : `, at most ${overageCap} beyond`

@@ -1,7 +1,7 @@
 import { TollgateError } from './errors.ts'
 
 /**
- * What an API key may do. USAGE: access checks and usage. CATALOGUE: everything that READ may, and changes of features,
+ * Operations allowed for an API key. USAGE: access checks and usage. CATALOGUE: everything that READ may, and changes of features,
  * packages, prices and templates.
  */
 export const API_KEY_SCOPES = ['READ', 'USAGE', 'CATALOGUE', 'ALL'] as const

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './metadata.ts'
 
-/** What an audit entry shows of its subject. */
+/** Fields of the subject that an audit entry shows. */
 interface Snapshots {
   before: JsonObject | null
   after: JsonObject | null

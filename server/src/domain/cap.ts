@@ -32,7 +32,7 @@ export interface CountedCap extends Cap {
   used: number
 }
 
-/** What is stored: a cap of the user, or with the limit null only the count of a plan's. */
+/** Stored cap: one of the user or, if the limit is null, only the count of a plan's cap. */
 export interface CapCount extends Omit<CountedCap, 'limit'> {
   limit: number | null
 }
@@ -129,7 +129,7 @@ interface SubscriberCap {
   used: number
 }
 
-/** Those set for the user, in the order of the counts, then those of the plans that they do not replace. */
+/** The caps set for the user, in the order of the counts, then the caps of the plans that they do not replace. */
 export function capsOfSubscriber(counts: readonly CapCount[], plan: readonly PlanCap[]): SubscriberCap[] {
   const own = counts.filter(isOwn)
   return [

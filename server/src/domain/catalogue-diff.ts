@@ -4,7 +4,7 @@ import { entitlementOf, type Package, type PackageEdit } from './package.ts'
 
 export const CATALOGUE_CHANGES = ['ADD', 'CHANGE', 'SAME', 'CONFLICT'] as const
 
-/** What copying a catalogue does to one feature or package of the target app. */
+/** Effect of copying a catalogue on one feature or package of the target app. */
 export interface CatalogueDiffEntry {
   id: string
   name: string

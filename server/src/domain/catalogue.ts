@@ -19,7 +19,7 @@ import type { Draw } from './split.ts'
 export interface Catalogue {
   features: ReadonlyMap<string, CataloguedFeature>
   packages: ReadonlyMap<string, Package>
-  /** What each package grants, by package id and feature id. */
+  /** Grants by package id and feature id. */
   grants: ReadonlyMap<string, ReadonlyMap<string, PackageFeature>>
   /** Only of packages of which someone may have an earlier version. */
   histories: ReadonlyMap<string, PackageHistory>

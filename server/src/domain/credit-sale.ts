@@ -12,7 +12,7 @@ import { MAX_COUNT, MAX_CREDIT_DAYS, MAX_QUANTITY } from './limits.ts'
 import type { Price } from './price.ts'
 import { isGone, type Payment } from './reversal.ts'
 
-/** What a price sells, if it does not sell a package. */
+/** Credits that a price sells, if it does not sell a package. */
 export interface SoldCredits {
   featureId: string
   units: number

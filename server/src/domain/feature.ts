@@ -20,7 +20,7 @@ export interface Feature {
   metadata: JsonObject
   /** Percentages of the budget at which usage is reported; null: the default. See usage-thresholds.ts. */
   thresholds?: readonly number[] | null
-  /** What draws on this feature as a pool; absent: nothing. See pool.ts. */
+  /** Features that draw on this one as a pool; absent: none. See pool.ts. */
   costs?: readonly Cost[]
 }
 

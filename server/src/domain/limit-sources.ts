@@ -3,7 +3,7 @@ import { grantsOf } from './catalogue.ts'
 import { type Override, overrideAt } from './override.ts'
 import { basePlanFirst, grantTimes, type Holder } from './user-entitlement.ts'
 
-/** What one subscription contributes to the limit of a feature. */
+/** Contribution of one subscription to the limit of a feature. */
 export interface LimitSource {
   packageId: string
   quantity: number

@@ -12,7 +12,7 @@ interface OfferItem {
   price: Price
 }
 
-/** What a billing template sells today. */
+/** Offer of a billing template today. */
 export interface Offer {
   items: OfferItem[]
   provider: string

@@ -11,7 +11,7 @@ import type { ScheduledPublication } from './publication.ts'
 export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
 export type PackageStatus = (typeof PACKAGE_STATUSES)[number]
 
-/** What a package grants of one feature. `limit` null: unlimited, or a binary feature. */
+/** Grant of a package for one feature. `limit` null: unlimited, or a binary feature. */
 export type Entitlement = {
   featureId: string
   limit: number | null

@@ -82,7 +82,7 @@ export interface Source {
   pool?: Draw
 }
 
-/** What is stored about a user's spending on a feature. */
+/** Stored state of a user's spending on a feature. */
 export interface Spending {
   owed: { amount: number; period: string } | null
   drawn: (Drawn & { period: string }) | null
@@ -97,7 +97,7 @@ export interface Spending {
 
 export const NO_SPENDING: Spending = { owed: null, drawn: null, credits: [], held: [], caps: [] }
 
-/** What live reservations hold of a feature: its own, and those that draw on it. */
+/** Units of a feature held by live reservations: its own, and those of features that draw on it. */
 export const heldParts = (
   featureId: string,
   own: readonly HeldPart[],

@@ -112,7 +112,7 @@ export function afterDecline(
   return { isOn: true, declines: count, waitUntil: now + HOUR_MS * 2 ** (count - 1), reason }
 }
 
-/** It can charge nothing for a while, and nobody declined anything. */
+/** Waits until a given time, without a decline. */
 export const postponed = (
   { declines }: RechargeHealth,
   { until, reason }: { until: number; reason: string },

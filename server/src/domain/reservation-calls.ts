@@ -19,9 +19,9 @@ import { spent, take } from './spending.ts'
 import { shortage } from './spending-calls.ts'
 import { type HeldPart, merged, type Part, type TakenPart, unitsOf } from './split.ts'
 
-// What calls on reservations decide, from the sources as they are.
+// Decisions of calls on reservations, from the current sources.
 
-/** What was taken from the sources, or returned to them. */
+/** Units taken from the sources, or returned to them. */
 export interface Burn {
   before: Purse
   after: Purse
@@ -143,7 +143,7 @@ export function decideExtend<Held extends Reservation>(
   }
 }
 
-/** What is held is returned. A reservation that was released or has expired holds nothing, and stays as it is. */
+/** Returns the held units. A reservation that was released or has expired holds none, and stays unchanged. */
 export function decideRelease<Held extends Reservation>(
   purse: Purse | null,
   before: Held,

@@ -6,7 +6,7 @@ import { creditLeft, isLive, roomOf } from './sources.ts'
 import { spent } from './spending.ts'
 import { type Draw, merged, type Part, partsOn, sum, type TakenPart, unitsOf } from './split.ts'
 
-/** What a recorded call took, so that it can be returned exactly. */
+/** Units that a recorded call took, by source, so that they can be returned exactly. */
 export interface Split {
   featureId: string
   /** the period of the feature in which it was recorded; null: perhaps several */
@@ -130,7 +130,7 @@ function hasLeft(
 const belowZero = ({ used, credits }: Purse): number =>
   sum([used, ...credits.map((credit) => credit.used)].map((amount) => Math.max(0, -amount)))
 
-/** What was used in an earlier period is not missing from this one. */
+/** Units used in an earlier period are not missing from this one. */
 const asBefore = (before: Purse, after: Purse): Purse => ({
   ...after,
   drawn: before.drawn,

@@ -42,11 +42,11 @@ export function unitsOf(parts: readonly Part[]): number {
   return units
 }
 
-/** What reserved parts hold together, in units of the feature. */
+/** Sum of the units that reserved parts hold, in units of the feature. */
 export const heldOf = (parts: readonly HeldPart[]): number =>
   unitsOf(parts.map((part) => ({ ...part, amount: leftOf(part) })))
 
-/** What a part still holds of its source. */
+/** Units that a part still holds of its source. */
 export const leftOf = ({ amount, settled }: HeldPart): number => amount - settled
 
 /** The parts by what they are drawn on, at which cost: first the feature's own sources, then pools as they appear. */
@@ -91,7 +91,7 @@ export function addPart<Some extends TakenPart>(parts: Some[], part: Some): void
   else parts.push({ ...part })
 }
 
-/** Those on the sources of a pool, as the pool's own. */
+/** The parts on the sources of a pool, as the pool's own parts. */
 export const partsOn = <Some extends Part>(featureId: string, parts: readonly Some[]): Omit<Some, 'pool'>[] =>
   parts.filter(({ pool }) => pool?.featureId === featureId).map(({ pool, ...part }) => part)
 

@@ -22,7 +22,7 @@ export interface Holder {
   overrides: readonly Override[] | null
 }
 
-/** What a user may do with a feature now. `canUseFeature`, `recordUsage` and `showUsage` all start from it. */
+/** Rights of a user on a feature now. `canUseFeature`, `recordUsage` and `showUsage` all start from it. */
 export type UserEntitlement =
   | {
       kind: 'none'

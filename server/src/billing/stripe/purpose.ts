@@ -4,7 +4,7 @@ import { idOf } from './asked.ts'
 import { SESSION } from './checkout.ts'
 import { ifPermitted } from './reversals.ts'
 
-/** What a payment was for: the subscription of its invoice, or the checkout of a one-off purchase. */
+/** Purpose of a payment: the subscription of its invoice, or the checkout of a one-off purchase. */
 export async function purposeOf(stripe: Stripe, ref: string): Promise<PaymentPurpose | null> {
   const intent = ref.startsWith('pi_') ? ref : idOf((await stripe.charges.retrieve(ref)).payment_intent)
   if (intent === null) return null

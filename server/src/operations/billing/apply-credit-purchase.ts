@@ -136,7 +136,7 @@ async function grantCredit(
   }
 }
 
-/** What was used or is reserved stays. */
+/** Used and reserved units stay. */
 async function adjustCredit(spender: Spender, at: ProviderRef, reversals: readonly Payment[]): Promise<void> {
   const { tx, spending } = spender
   const credit = await findBoughtCredit(tx, at)

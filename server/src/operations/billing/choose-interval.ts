@@ -14,7 +14,7 @@ import { catalogueOf } from '../catalogue/catalogue.ts'
 import { awaitsChoice, linkOf } from './payment-link.ts'
 import { soldName } from './sold-name.ts'
 
-/** What a link asks its payer before the payment, without personal data. */
+/** Choice of the interval that a link offers before the payment, without personal data. */
 export interface IntervalChoice {
   appName: string
   terms: Pick<SaleTerms, 'trialDays'>

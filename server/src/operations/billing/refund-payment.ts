@@ -23,7 +23,7 @@ export interface RefundPreview {
   decimals: number
 }
 
-/** What a payment was for. */
+/** Purpose of a payment. */
 type PaidFor = { subscriptionId: string } | { creditId: string }
 
 export async function refundPreview(

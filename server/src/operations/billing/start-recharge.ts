@@ -63,7 +63,7 @@ export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Pr
   await addJob(tx, 'charge-recharge', charge, `recharge:${appId}:${sessionId}`)
 }
 
-/** What a decision to charge is made from. */
+/** Basis of a decision to charge. */
 interface Buyer extends Pick<Spender, 'call' | 'feature' | 'spending' | 'now'> {
   tx: HomeDb
 }
@@ -72,7 +72,7 @@ type PlannedRecharge =
   | Extract<Recharge, { kind: 'charge' | 'enough' }>
   | { kind: 'later'; until: number; reason: string }
 
-/** What a rule buys now, if it may charge. `owed` is usage that the next credit pays for. */
+/** Purchase of a rule now, if it may charge. `owed` is usage that the next credit pays for. */
 export async function planRecharge(
   buyer: Buyer,
   rule: RechargeRule & { spent: number },

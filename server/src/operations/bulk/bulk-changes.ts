@@ -165,7 +165,7 @@ function checkSubjects(of: store.BulkSubjects): void {
     throw badUserInput(`ids must contain from 1 to ${MAX_BULK_IDS} ids`, 'ids')
 }
 
-/** What every row would be refused for is refused here. */
+/** Refuses actions that would be refused for every row. */
 function checkAction(catalogue: Catalogue, action: BulkAction, now: number): void {
   if (action.kind === 'CHANGE_PLAN' || action.kind === 'START_TRIAL') {
     const plan = requirePackage(catalogue, action.packageId)

@@ -30,7 +30,7 @@ interface One {
   row: BulkRow
 }
 
-/** What became of a row. */
+/** Outcome of a row. */
 interface Moved {
   /** why it was not changed; null: it was */
   problem: string | null

@@ -24,7 +24,7 @@ export function mutatePackage(
   )
 }
 
-/** What was reviewed and scheduled is what is published, so the edits wait. */
+/** A scheduled publication publishes what was reviewed, so edits are refused until then. */
 export function checkNotScheduled({ id, scheduled }: Package): void {
   if (!scheduled || scheduled.problem !== null) return
   throw new TollgateError(

@@ -96,7 +96,7 @@ export async function caps(call: Call, userId: string, featureId: string | null)
   )
 }
 
-/** What live reservations of a user hold of a feature. */
+/** Units of a feature that live reservations of a user hold. */
 export function heldOn(
   featureId: string,
   held: readonly { featureId: string; parts: HeldPart[] }[],

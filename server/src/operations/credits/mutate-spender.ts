@@ -133,7 +133,7 @@ export function mutateOwned<Row extends { userUid: number; featureId: string }, 
   })
 }
 
-/** What a decision needs beside the feature itself. */
+/** Data that a decision needs in addition to the feature. */
 interface Reach {
   /** the pool that it draws on; null: none, or that of the feature */
   drawnFrom?: string | null

@@ -46,7 +46,7 @@ interface Revert {
   revertOf: string
 }
 
-/** What is to be reverted. */
+/** The event or reservation to revert. */
 interface Found {
   split: Split
   /** the answer to an earlier revert of it; null: none */

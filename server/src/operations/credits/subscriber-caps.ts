@@ -97,7 +97,7 @@ interface StoredCaps {
   plan: readonly PlanCap[]
 }
 
-/** What is known about the caps of features. Users on another database server have none. */
+/** Known caps of features. Users on another database server have none. */
 async function capsOf(
   call: Call,
   { id, uid }: UserRow,

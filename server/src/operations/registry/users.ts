@@ -41,7 +41,7 @@ export const userQueries = {
   bulkChangeRows: { dashboard: true, role: 'VIEWER' },
 } as const satisfies Record<string, QueryEntry>
 
-/** What an export contains, by the list that it is named after. */
+/** Content of an export, by the name of its list. */
 const EXPORTS: Record<string, string> = {
   ledger: 'the usage entries of a user',
   payments: 'the list of payments',

@@ -93,7 +93,7 @@ async function billsOf(db: HomeDb, appId: string, id: string): Promise<ProviderR
   return [...bills.values()]
 }
 
-/** What to cancel at the providers when this subscription ends. */
+/** Subscriptions to cancel at the providers when this subscription ends. */
 async function paidFor(db: HomeDb, appId: string, id: string): Promise<Paid[]> {
   const { live, ending } = await endingWith(db, appId, id)
   const paid: Paid[] = []

@@ -118,7 +118,7 @@ function limitOf(entitlement: UserEntitlement): Limit | null {
   return { budget, resetPeriod, overageEnabled }
 }
 
-/** What the user holds before the change and after it. */
+/** Packages and overrides of the user before and after the change. */
 function holders(
   { overrides }: { overrides: Holder['overrides'] },
   { held, now }: Situation,

@@ -23,7 +23,7 @@ const MOST_DENIALS = 500
 const NOBODYS = [deniedReason('USER_NOT_FOUND'), deniedReason('FEATURE_NOT_FOUND')]
 
 /**
- * What the home page and the features' pages show of the hot paths. They add to numbers in memory, which are written
+ * Figures of the hot paths for the home page and the pages of features. The hot paths add to numbers in memory, which are written
  * every few seconds. What a killed process had not written is missing from the charts, and from nothing else.
  */
 export class Activity {

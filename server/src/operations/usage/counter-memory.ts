@@ -9,7 +9,7 @@ import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { Basis, CounterRef } from '../../store/usage/usage-moves.ts'
 import type { EntitlementState, PendingUsage } from '../call/hot-paths.ts'
 
-/** What a record is decided by: the entitlement, the counter, and the basis of both. */
+/** Basis of the decision about a record: the entitlement, the counter, and where both come from. */
 export interface UsageState
   extends Pick<
     EntitlementState,

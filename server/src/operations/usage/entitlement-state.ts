@@ -12,7 +12,7 @@ import type { Question } from '../../store/usage/holding-questions.ts'
 import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { EntitlementQuestion, EntitlementState, PoolState } from '../call/hot-paths.ts'
 
-// What a statement has read of a user and feature, and of the pool that the feature draws on.
+// State of a user and feature, and of the pool that the feature draws on, as read by a statement.
 
 /** A pool that was asked about. */
 export interface AskedPool extends Pick<PoolState, 'featureId' | 'cost' | 'open'> {

@@ -81,7 +81,7 @@ export async function explain(
   }
 }
 
-/** What a check decides now, with everything it relies on, read in one statement. */
+/** Decision of a check now, with all data that it relies on, read in one statement. */
 async function decided(
   { service, ...caller }: Call,
   userId: string,

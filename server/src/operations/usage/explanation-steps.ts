@@ -58,7 +58,7 @@ export interface ExplainedSubscription {
   grant: Entitlement | null
 }
 
-/** What the steps of an explanation are about. */
+/** Subject of the steps of an explanation. */
 interface Found {
   appId: string
   userId: string
@@ -159,7 +159,7 @@ function lossOf(appId: string, subscription: ExplainedSubscription): Sentence[] 
   return [say`${packageOf(appId, subscription)} ended because its payment ${what} at ${time(takenBack.at)}.`]
 }
 
-/** What is to come of a live subscription. */
+/** Next events of a live subscription. */
 function lifeOf(appId: string, subscription: ExplainedSubscription): Sentence[] {
   const { trialEndsAt, next, cancelAt } = subscription
   const name = packageOf(appId, subscription)

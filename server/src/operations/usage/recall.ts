@@ -3,7 +3,7 @@ import type { CounterMemory, OpenEvent, UsageState } from './counter-memory.ts'
 import { questionOf, type Reading } from './read-entitlements.ts'
 import { type Asked, askedOf, type Open } from './reservation-questions.ts'
 
-// What is decided without reading, by what this process remembers.
+// Decides which calls need no read because this process remembers their basis.
 
 /** The states of events, by index: of counters, or of credits, reservations and caps. */
 export function recallStates(

@@ -6,7 +6,7 @@ import type { EntitlementQuestion, PendingReservation, ReservationCall } from '.
 import type { BatchResult } from './batcher.ts'
 import type { Answers } from './known-keys.ts'
 
-// What has to be read for calls on reservations.
+// Questions that calls on reservations ask the database.
 
 /** `alone`: it must be decided in a transaction of its own. */
 export type Answer = UserReservation | 'alone'
@@ -49,7 +49,7 @@ export function askedOf(reservation: ReservationCall, found: FoundReservation | 
   return { userId, featureId: found.featureId, entities: entitiesOf(found.parts) }
 }
 
-/** What to read for each call. One on a reservation that does not exist, or is repeated, is left alone. */
+/** Question of each call. Calls on unknown reservations and repeated calls are left out. */
 export async function questionsOf(
   client: Tx,
   apps: AppCache,

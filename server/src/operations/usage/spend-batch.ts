@@ -123,7 +123,7 @@ export function toWrite(spenders: ReadonlyMap<string, Spent>): { spent: Spent[];
   return { spent: spent.sort((a, b) => a.move.userUid - b.move.userUid), unspent }
 }
 
-/** What a call took, if it has a key by which it can be reverted. */
+/** Units that a call took, if it has a key by which it can be reverted. */
 function splitOf({ event, key }: PendingUsage, before: Purse, parts: readonly Part[]): Split | null {
   if (key?.scope !== 'usage' || parts.length === 0) return null
   const during = currentPeriod(before)
@@ -139,7 +139,7 @@ function splitOf({ event, key }: PendingUsage, before: Purse, parts: readonly Pa
   }
 }
 
-/** What a call took of the plan, if it has a key by which it can be reverted. */
+/** Units that a call took from the plan, if it has a key by which it can be reverted. */
 export function planSplit(
   { event: { featureId }, key }: PendingUsage,
   entitlement: UserEntitlement,

@@ -39,7 +39,7 @@ export interface CounterRow {
   used: number | null
 }
 
-/** What is left after earlier calls of the batch, also those on the pool or on others that draw on it. */
+/** Units left after earlier calls of the batch, including calls on the pool or on other features that draw on it. */
 export function latest(purses: ReadonlyMap<string, Purse>, featureId: string, read: Purse): Purse {
   const purse = purses.get(featureId) ?? read
   const { pool } = read

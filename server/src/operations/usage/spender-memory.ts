@@ -11,7 +11,7 @@ import type { EntitlementQuestion } from '../call/hot-paths.ts'
 import type { UsageState } from './counter-memory.ts'
 import { latest } from './spend.ts'
 
-/** What was decided about a user's spending and written, and by which states. */
+/** Written decisions about a user's spending, and the states that they are based on. */
 export interface Written {
   userId: string
   move: SpendingMove

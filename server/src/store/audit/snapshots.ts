@@ -104,7 +104,7 @@ const SNAPSHOTS = {
 
 export type SubjectKind = keyof typeof SNAPSHOTS
 
-/** Whose entries a user's deletion clears: those whose subject is the user or one of their subscriptions. */
+/** Owner of a kind of subject. The deletion of a user clears entries about the user and about their subscriptions. */
 export const subjectOwner = (kind: string): 'user' | 'subscription' | 'other' =>
   Object.hasOwn(OWNERS, kind) ? OWNERS[kind as SubjectKind] : 'other'
 

@@ -3,7 +3,7 @@ import type { PackagePrice, Price } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-/** What a price sells: a package or credits. */
+/** Item that a price sells: a package or credits. */
 export type PriceSells = { packageId: string; credits: null } | { packageId: null; credits: SoldCredits }
 
 /** A price of a package or of credits. */

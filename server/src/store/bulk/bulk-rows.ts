@@ -3,7 +3,7 @@ import type { Tx } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 import type { BulkChange } from './bulk-changes.ts'
 
-/** What a change of plan is taken back to. No text about a user: the row is not erased with them. */
+/** Subscription that undoing a change of plan restores. It has no text about the user, since the row is not erased with them. */
 interface BulkUndo {
   packageId: string
   quantity: number

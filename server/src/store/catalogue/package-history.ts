@@ -3,7 +3,7 @@ import { entitlementOf } from '../../domain/package.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-/** Who made a version, and why; null: not recorded. */
+/** Author and note of a version; null: not recorded. */
 export interface Authorship {
   /** email address of the member */
   author: string | null

@@ -36,7 +36,7 @@ export interface Cell {
   readonly remote: boolean
 }
 
-/** What a process knows about the cells of its database. */
+/** The cells of the database, as this process last read them. */
 export class Cells {
   #all: readonly Cell[] = []
   #home = ''

@@ -88,7 +88,7 @@ export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: numb
   for (const schema of new Set(rows.map((row) => row.schema))) {
     const leaving = rows.filter((row) => row.schema === schema)
     const remote = leaving[0]?.remote ?? false
-    // Whoever has only just come here, too.
+    // Includes users who were moved here just now.
     if (remote) await awaitCommits(tx, schema)
     const { rows: users } = await tx.query<UserKey>(
       `select app_id as "appId", uid from ${quoted(schema)}.users where bucket_of(app_id, id) = any($1)`,

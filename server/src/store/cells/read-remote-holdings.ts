@@ -45,7 +45,7 @@ left join lateral (
       coalesce(statement_timestamp() - case q.reset_period ${CHOSEN} end - ${DIFFERENCE}, '-infinity'))
   offset 0) c on true`
 
-/** What a trigger keeps in the user's row on this server: see `live_subscriptions` in the schema. */
+/** List that a trigger keeps in the user's row on this server: see `live_subscriptions` in the schema. */
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::bigint`
 const LISTED_SUBSCRIPTIONS = `json_agg(json_build_array(package_id, is_addon, ${ms('started_at')}, ${ms('anchor')},
     quantity, package_version, version_as_of, ${ms('cancel_at')}, follows is not null) order by seq)`

@@ -96,7 +96,7 @@ export async function distributeCell(tx: Tx, schema: string, home: string): Prom
   await tx.query('update cell set remote = true where schema = $1', [schema])
 }
 
-/** What Citus has to know of this server's. */
+/** Objects of this server that Citus must know. */
 async function makeReady(tx: Tx, home: string): Promise<void> {
   const { rowCount: known } = await tx.query(
     `select from pg_dist_partition where logicalrelid = '${home}.remote_work'::regclass`,

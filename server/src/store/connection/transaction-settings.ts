@@ -114,7 +114,7 @@ const BEGIN = /^\s*(begin|start transaction)\b/i
 /** Would subscribe the next user of the server connection. */
 const LISTEN = /^\s*(un)?listen\b/i
 
-/** What pg's queries have and its types omit. */
+/** Fields of pg's queries that its types omit. */
 interface InsideQuery extends pg.Submittable {
   text: string
   name?: string

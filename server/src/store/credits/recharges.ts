@@ -8,7 +8,7 @@ export interface RechargeUser {
   userUid: number
 }
 
-/** Whose credits a rule buys. */
+/** User and feature of a rule. */
 export interface RechargeKey extends RechargeUser {
   featureId: string
 }

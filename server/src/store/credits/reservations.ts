@@ -63,7 +63,7 @@ export async function storeReverted(db: HomeDb, appId: string, id: string, answe
   ])
 }
 
-/** What live reservations of a user hold. */
+/** Units that live reservations of a user hold. */
 export async function heldOfUser(
   db: HomeDb,
   appId: string,

@@ -2,7 +2,7 @@ import { textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { HomeDb } from '../connection/places.ts'
 
-// What time alone brings. Triggers plan it when the row is written, so nothing is searched for: see plan_event in
+// Events that only the passage of time causes. Triggers plan them when the row is written, so nothing is searched for: see plan_event in
 // migrations/003-events.sql.
 
 /** Of apps with real time, and of apps with a test clock. */

@@ -6,7 +6,7 @@ import { subtractEntries } from '../usage/usage-hours.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
-/** What to delete with an item of each kind, the item itself last. */
+/** Rows to delete with an item of each kind, the item itself last. */
 const REMOVALS: Record<SampleKind, string[]> = {
   user: [
     `delete from recent_usage where app_id = $1 and user_id in (
@@ -123,7 +123,7 @@ async function subscribedPackages(tx: Tx, appId: string, ids: readonly string[])
   return new Set((await tx.places.each(find, allRows())).map(({ id }) => id))
 }
 
-/** Those of these users who are charged for more than the sample. */
+/** The users among these who are charged for more than the sample. */
 async function billedUsers(tx: Tx, appId: string, uids: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ uid: string }>(
     `select user_uid::text as uid from provider_subscription

@@ -117,7 +117,7 @@ interface SubscriberPackage extends LiveSubscription {
   planned: boolean
 }
 
-/** What these users have now, by uid; with `planned`, also later subscriptions. */
+/** Packages and overrides of these users now, by uid; with `planned`, also later subscriptions. */
 export async function holders(
   db: HomeDb,
   appId: string,
@@ -149,7 +149,7 @@ export async function holders(
   return held
 }
 
-/** Those that are live at that time. */
+/** The subscriptions that are live at that time. */
 export function heldAt({ live, overrides }: SubscriberState, at: number): Holder {
   const isLive = (s: SubscriberPackage) =>
     !(s.planned && s.startedAt > at) && (s.cancelAt === null || s.cancelAt > at)

@@ -178,7 +178,7 @@ export async function livePlans(
   return (await db.places.each(ask, allRows())).map(fromRow)
 }
 
-/** Those of these users who have had a trial of the package. */
+/** The users among these who have had a trial of the package. */
 export async function triedBefore(
   db: HomeDb,
   appId: string,

@@ -152,7 +152,7 @@ export async function findSubscription(
   return row ? fromRow(row) : null
 }
 
-/** Those of these ids that exist, oldest first. */
+/** The existing subscriptions among these ids, oldest first. */
 export async function findSubscriptions(
   db: HomeDb,
   appId: string,

@@ -77,7 +77,7 @@ export async function noteRecentUsage(db: HomeDb, recent: readonly RecentUsage[]
   )
 }
 
-/** It knows a user by id, which another may take next. What a former user left under the new one is nobody's. */
+/** Users are known by id, which another user may take over. Counts of a former user with that id are dropped. */
 export async function moveRecentUsage(db: HomeDb, appId: string, from: string, to: string): Promise<void> {
   await db.query(`delete from recent_usage where app_id = $1 and user_id = $2`, [appId, to])
   await db.query(`update recent_usage set user_id = $3 where app_id = $1 and user_id = $2`, [appId, from, to])

@@ -43,7 +43,7 @@ export interface Holding {
   spending: HeldSpending | null
 }
 
-/** What pays for a feature beside the plan, as of this version of the spender's row. */
+/** Sources of a feature in addition to the plan, as of this version of the spender's row. */
 export interface HeldSpending extends Spending {
   version: number
   /** reservations of the feature that hold something */
@@ -86,7 +86,7 @@ join app on app.id = q.app_id`,
 )
 
 /**
- * What else may pay for a feature, as JSON: credits as lists, and the parts of live reservations. Of the credits that have
+ * Other sources of a feature, as JSON: credits as lists, and the parts of live reservations. Of the credits that have
  * ended, a revert refills the newest. Reservations are in order of expiry, so that PostgreSQL takes their index even before it
  * has statistics, and reads none of those that are over. Of the counts of the plan's caps, only those of the user and the entities asked about:
  * there may be any number of entities.

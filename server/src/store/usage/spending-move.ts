@@ -17,7 +17,7 @@ export interface ReservationWrite {
   row: Reservation
 }
 
-/** What one user's decisions write: counters, credits, caps, reservations, ledger entries and receipts. All of it is written, or nothing. */
+/** Writes of one user's decisions: counters, credits, caps, reservations, ledger entries and receipts. All of it is written, or nothing. */
 export interface SpendingMove {
   appId: string
   userUid: number

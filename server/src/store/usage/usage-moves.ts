@@ -5,7 +5,7 @@ import { timestamp } from '../connection/database.ts'
 import type { KeyName } from './idempotency.ts'
 import type { PackedEvent } from './packed-events.ts'
 
-// What recorded usage writes, and the lists that its statements are given.
+// Writes of recorded usage, and the lists that its statements take.
 
 interface CounterKey {
   appId: string
@@ -87,7 +87,7 @@ interface EarlierEntry {
   move: number
 }
 
-/** What the moves write; their receipts are added to the given ones. */
+/** Writes of the moves; their receipts are added to the given ones. */
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const written: { key: CounterKey; move: CounterMove; last: LedgerEntry }[] = []
   const earlier: EarlierEntry[] = []

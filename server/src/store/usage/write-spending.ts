@@ -95,7 +95,7 @@ const entered = (take: Take): string => `, ledger as (
     with ordinality as e (ord, ${KEY}, action, delta, used, line) join made m on m.ord = e.ord order by e.ord, e.line
 )`
 
-/** What a statement may write besides the spender's row, in the order of its parameters, with a letter for its name. */
+/** Optional parts of a statement besides the spender's row, in the order of the parameters, each with a letter for the statement's name. */
 const PARTS = {
   counters: ['n', countersMoved],
   credits: ['c', creditsMoved],
@@ -262,7 +262,7 @@ interface Numbered<Line> {
   line: Line
 }
 
-/** What belongs to a move, with the number of the move. */
+/** An item of a move, with the number of the move. */
 function lines<Line>(
   moves: readonly SpendingMove[],
   of: (move: SpendingMove) => readonly Line[],

@@ -7,7 +7,7 @@ import type { UserRow } from './users.ts'
 
 export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
 
-/** What a search matched, in the order of the results: the beginning of these, or a part of any of them. */
+/** Kind of match, in the order of the results: the beginning of these fields, or a part of any field. */
 export const MATCHED_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
 type MatchedBy = (typeof MATCHED_BY)[number]
 
