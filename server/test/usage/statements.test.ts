@@ -30,7 +30,10 @@ beforeAll(async () => {
   await server.admin.data('mutation { generateUserToken(userId: "ann") { token } }')
 })
 
-async function statementsDuring(work: () => Promise<unknown>): Promise<Statement[]> {
+const statementsDuring = async (work: () => Promise<unknown>): Promise<Statement[]> =>
+  withoutUpkeep(await sentDuring(work))
+
+async function sentDuring(work: () => Promise<unknown>): Promise<Statement[]> {
   await server.admin.data('{ features(first: 1) { id } }')
   const statements: Statement[] = []
   const stop = watchStatements((statement) => {
@@ -42,7 +45,7 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<Statement
   } finally {
     stop()
   }
-  return withoutUpkeep(statements)
+  return statements
 }
 
 /** No event is published from now on: the lock is held until the database is dropped. */
@@ -214,7 +217,7 @@ describe('calls at the same time', () => {
 
   it('gap: batches: what several ask about one user and feature is asked once', async () => {
     const query = 'query ($id: String!) { canUseFeature(userId: $id, featureId: "f1") { access } }'
-    const sent = await statementsDuring(() => together(query, () => ({ id: 'u1' })))
+    const sent = await sentDuring(() => together(query, () => ({ id: 'u1' })))
     const reads = sent.filter(({ name }) => name?.startsWith('read-holding'))
     expect(reads.length).toBeGreaterThan(0)
     for (const { values } of reads) {
