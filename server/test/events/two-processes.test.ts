@@ -45,8 +45,8 @@ const momentsReached = (pool: Pool) =>
   )
 
 describe('gap: events that only time brings, on two processes that are killed', () => {
-  const USERS = Number(process.env.TOLLGATE_DUE_USERS ?? 20)
-  const KILLS = Number(process.env.TOLLGATE_DUE_KILLS ?? 20)
+  const USERS = Number(process.env.TOLLGATE_DUE_USERS ?? 10)
+  const KILLS = Number(process.env.TOLLGATE_DUE_KILLS ?? 12)
 
   it('are there once each at every due moment, and none before its moment', async () => {
     const database = await createDatabase()
