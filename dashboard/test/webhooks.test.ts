@@ -73,9 +73,15 @@ describe('gap: webhooks: the pages', () => {
     await dialog.getByText('The database is down').first().waitFor()
     await dialog.getByRole('figure', { name: 'Body of the request' }).getByText('webhook.test').waitFor()
     expect(await dialog.getByText(/^\d+ ms$/).count()).toBeGreaterThan(0)
+    // The first retry follows within seconds.
+    expect(await dialog.getByText(/\d:\d\d:\d\d\s[AP]M$/).count()).toBeGreaterThan(0)
     await idle()
     expect(await violations(page)).toEqual([])
     await picture(page, 'webhook-delivery')
+    const desk = page.viewportSize()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await dialog.getByText('The database is down').first().waitFor()
+    if (desk) await page.setViewportSize(desk)
     await page.keyboard.press('Escape')
     receiver.answer = () => 200
     await row.getByRole('button', { name: /^Resend/ }).click()

@@ -179,7 +179,7 @@ function StateOf({ delivery: { state, nextAttemptAt, attempts } }: { delivery: D
           {nextAttemptAt !== null && (
             <>
               {' '}
-              Next attempt <When at={nextAttemptAt} time />.
+              Next attempt <When at={nextAttemptAt} time="seconds" />.
             </>
           )}
         </Text>
@@ -217,12 +217,11 @@ function OneDelivery({ delivery }: { delivery: Delivery }) {
           rows={attempts.toReversed()}
           keyOf={({ at }) => at}
           columns={[
-            { label: 'At', cell: ({ at }) => <When at={at} time /> },
+            { label: 'At', cell: ({ at }) => <When at={at} time="seconds" /> },
             { label: 'Outcome', cell: outcomeOf },
             { label: 'Took', right: true, cell: ({ durationMs }) => `${number(durationMs)} ms` },
             {
               label: 'Response',
-              wide: true,
               cell: ({ body }) => (
                 <Text size="xs" ff="monospace" className="break">
                   {body}

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const DATE_TIME_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const DATE_TIME_ZONE = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
   month: 'short',
@@ -21,10 +22,11 @@ export const dateTimeOf = (iso: string) => DATE_TIME_ZONE.format(new Date(iso))
 export const utcOf = (iso: string) => new Date(iso).toISOString().replace('T', ' ').replace('Z', ' UTC')
 
 /** A time in the reader's zone; in UTC, to the millisecond, when it is pointed at. */
-export function When({ at, time = false }: { at: string; time?: boolean }) {
+export function When({ at, time = false }: { at: string; time?: boolean | 'seconds' }) {
+  const format = time === 'seconds' ? DATE_TIME_SECONDS : time ? DATE_TIME : DATE
   return (
     <Text component="time" dateTime={at} title={utcOf(at)} inherit className="when">
-      {(time ? DATE_TIME : DATE).format(new Date(at))}
+      {format.format(new Date(at))}
     </Text>
   )
 }
