@@ -41,6 +41,7 @@ describe('gap: the sample catalogue', () => {
     'recent_usage',
     'sample_activity',
     'feature_activity',
+    'denial',
     'sample_item',
   ]
   const counts = async (appId: string) => {
@@ -50,6 +51,32 @@ describe('gap: the sample catalogue', () => {
     const [row] = await rows<Record<string, number>>(`select ${selects.join(', ')}`, [appId])
     return row
   }
+
+  it('has the same usage in each report, and users who were denied', async () => {
+    const { id: appId, dashboard } = await newApp()
+    await dashboard.data(LOAD, { appId })
+    const to = new Date(Math.floor(Date.now() / DAY) * DAY).toISOString()
+    const from = new Date(Date.parse(to) - 20 * DAY).toISOString()
+    const answer = await dashboard.data(
+      `query ($appId: String!, $from: String!, $to: String!) {
+        ${['api-calls', 'reports', 'storage'].map(
+          (id) => `
+            ${id.replace('-', '')}Activity: featureActivity(appId: $appId, id: "demo-${id}", from: $from, to: $to, interval: DAY) { at units }
+            ${id.replace('-', '')}Series: usageSeries(appId: $appId, featureId: "demo-${id}", from: $from, to: $to, bucket: DAY) { points { at used } }
+            ${id.replace('-', '')}Denials: featureDenials(appId: $appId, id: "demo-${id}") { rows { userId reason } }`,
+        )} }`,
+      { appId, from, to },
+    )
+    for (const id of ['apicalls', 'reports', 'storage']) {
+      const counted = answer[`${id}Activity`].map(({ units }: Data) => units)
+      expect(counted, id).toEqual(answer[`${id}Series`].points.map(({ used }: Data) => used))
+      expect(Math.max(...counted), id).toBeGreaterThan(0)
+    }
+    expect(answer.apicallsDenials.rows.length).toBeGreaterThan(2)
+    expect(answer.apicallsDenials.rows[0].reason).toMatch(
+      /^Limit reached: (\d+) of \1 used; 1 more requested\.$/,
+    )
+  })
 
   it('is loaded once, is alive, and goes without a trace', async () => {
     const app = await newApp()

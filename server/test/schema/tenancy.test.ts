@@ -671,6 +671,7 @@ const ONLY_INSERT = [
   ],
   ...[
     'insertSampleCalls',
+    'insertSampleDenials',
     'insertSampleFeatureCalls',
     'insertSampleRecent',
     'insertSampleSubscriptions',

@@ -1,7 +1,9 @@
+import { deniedReason } from '../../domain/access.ts'
 import { pastPeriods, periodAt } from '../../domain/period.ts'
 import type {
   SampleCalls,
   SampleCounter,
+  SampleDenial,
   SampleEntry,
   SampleSubscription,
 } from '../../store/sample/sample.ts'
@@ -15,7 +17,8 @@ import {
   sampleNumbers,
 } from './sample-catalogue.ts'
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const [free, team, business, extra] = SAMPLE_PACKAGES as [
   SamplePackage,
   SamplePackage,
@@ -150,8 +153,11 @@ export function sampleCalls(): SampleCalls[] {
 
 const HOURS = { byTheHour: 48, ofChart: 30 * 24 }
 
-/** Calls by feature of the last thirty days; in larger steps for the first days, which are shown as whole days. */
-export function sampleFeatureCalls(): SampleFeatureCalls[] {
+/**
+ * Calls by feature of the last thirty days; in larger steps for the first days, which are shown as whole days. The units
+ * of a day are those of the ledger, spread over its calls.
+ */
+export function sampleFeatureCalls(entries: readonly SampleEntry[], now: number): SampleFeatureCalls[] {
   const random = sampleNumbers()
   return SAMPLE_FEATURES.flatMap(({ id: featureId, type }) => {
     const popularity = 60 + 500 * random()
@@ -170,10 +176,73 @@ export function sampleFeatureCalls(): SampleFeatureCalls[] {
         checks,
         denied: Math.round(checks * refusal * random()),
         records,
-        units: Math.round(records * (1 + random())),
+        units: 0,
         refused: Math.round(records * refusal * 0.3 * random()),
       })
     }
-    return calls
+    return type === 'CONSUMABLE' ? withUnits(calls, unitsByDay(entries, featureId), now) : calls
   })
+}
+
+const dayOf = (at: number) => Math.floor(at / DAY)
+
+function unitsByDay(entries: readonly SampleEntry[], featureId: string): Map<number, number> {
+  const units = new Map<number, number>()
+  for (const { delta, recordedAt } of entries.filter((entry) => entry.featureId === featureId)) {
+    units.set(dayOf(recordedAt), (units.get(dayOf(recordedAt)) ?? 0) + delta)
+  }
+  return units
+}
+
+/** Spreads the units of each day over its calls. A record has at least one unit. */
+function withUnits(
+  calls: readonly SampleFeatureCalls[],
+  units: ReadonlyMap<number, number>,
+  now: number,
+): SampleFeatureCalls[] {
+  const thisHour = now - (now % HOUR)
+  const day = ({ hoursAgo }: SampleFeatureCalls) => dayOf(thisHour - hoursAgo * HOUR)
+  const checks = new Map<number, number>()
+  for (const call of calls) checks.set(day(call), (checks.get(day(call)) ?? 0) + call.checks)
+  const before = new Map<number, number>()
+  return calls.map((call) => {
+    const share = (upTo: number) =>
+      Math.round(((units.get(day(call)) ?? 0) * upTo) / Math.max(checks.get(day(call)) ?? 0, 1))
+    const earlier = before.get(day(call)) ?? 0
+    before.set(day(call), earlier + call.checks)
+    const spread = share(earlier + call.checks) - share(earlier)
+    return { ...call, units: spread, records: Math.min(call.records, spread) }
+  })
+}
+
+/** Users at a limit, and some whose plan lacks a feature. */
+export function sampleDenials({ subscriptions, entries }: SampleLife, now: number): SampleDenial[] {
+  const random = sampleNumbers()
+  const packageOf = new Map(
+    subscriptions.flatMap((s) => (s.isAddon || s.endedAt !== null ? [] : [[s.uid, s.packageId] as const])),
+  )
+  const planOf = (uid: number) => SAMPLE_PACKAGES.find(({ id }) => id === packageOf.get(uid))
+  const latest = new Map(entries.map((entry) => [`${entry.uid} ${entry.featureId}`, entry]))
+  const times = () => 1 + Math.floor(random() * 12)
+  const atLimit = [...latest.values()].flatMap(({ uid, featureId, used, budget, recordedAt }) => {
+    const granted = planOf(uid)?.features.find((feature) => feature.featureId === featureId)
+    if (!granted || granted.overageEnabled || budget === null || used < budget) return []
+    const at = recordedAt + Math.floor(random() * Math.min(now - recordedAt, HOUR))
+    const reason = `Limit reached: ${used} of ${budget} used; 1 more requested.`
+    const kind = random() < 0.7 ? ('CHECK' as const) : ('RECORD' as const)
+    return [{ uid, featureId, kind, reason, times: times(), at }]
+  })
+  const binary = SAMPLE_FEATURES.filter(({ type }) => type === 'BINARY')
+  const notIncluded = [...packageOf.keys()].flatMap((uid) => {
+    const lacking = binary.filter(
+      ({ id }) => !planOf(uid)?.features.some(({ featureId }) => featureId === id),
+    )
+    return lacking.flatMap(({ id }) => {
+      if (random() > 0.15) return []
+      const at = now - Math.floor(random() * 5 * DAY)
+      const reason = deniedReason('NOT_IN_PACKAGE')
+      return [{ uid, featureId: id, kind: 'CHECK' as const, reason, times: times(), at }]
+    })
+  })
+  return [...atLimit, ...notIncluded]
 }

@@ -23,7 +23,14 @@ import {
   SAMPLE_USERS,
   sampleUser,
 } from './sample-catalogue.ts'
-import { latestOf, sampleBills, sampleCalls, sampleFeatureCalls, sampleLife } from './sample-life.ts'
+import {
+  latestOf,
+  sampleBills,
+  sampleCalls,
+  sampleDenials,
+  sampleFeatureCalls,
+  sampleLife,
+} from './sample-life.ts'
 
 export interface Sample {
   features: number
@@ -57,14 +64,16 @@ export async function loadSample(call: Call): Promise<Sample> {
     const users = Array.from({ length: SAMPLE_USERS }, (_, i) => sampleUser(i))
     const uids = await store.insertSampleUsers(tx, appId, users)
     if (uids.length < users.length) throw taken('demo-user-…')
-    const { subscriptions, counters, entries } = sampleLife(uids, now)
+    const life = sampleLife(uids, now)
+    const { subscriptions, counters, entries } = life
     const bills = sampleBills(subscriptions, now)
     await insertSampleBills(tx, appId, bills)
     await store.insertSampleSubscriptions(tx, appId, subscriptions)
     await store.insertSampleUsage(tx, appId, counters, entries)
     await store.insertSampleRecent(tx, appId, latestOf(entries))
+    await store.insertSampleDenials(tx, appId, sampleDenials(life, now))
     await store.insertSampleCalls(tx, appId, sampleCalls())
-    await insertSampleFeatureCalls(tx, appId, sampleFeatureCalls())
+    await insertSampleFeatureCalls(tx, appId, sampleFeatureCalls(entries, now))
     const ids = (of: readonly { id: string }[]) => of.map(({ id }) => id)
     await store.noteSample(tx, appId, 'feature', ids(SAMPLE_FEATURES))
     await store.noteSample(tx, appId, 'package', ids(SAMPLE_PACKAGES))

@@ -2,6 +2,7 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
 import { allRows } from '../connection/merge-answers.ts'
 import { type HomeDb, rowsOf, type UserDb } from '../connection/places.ts'
+import type { DenialRow } from '../usage/denials.ts'
 
 /** Uids of the created users: fewer if an id was taken. */
 export async function insertSampleUsers(
@@ -160,6 +161,34 @@ export async function insertSampleRecent(
       recent.map((r) => r.used),
       recent.map((r) => r.budget),
       recent.map((r) => timestamp(r.recordedAt)),
+    ],
+  )
+}
+
+export type SampleDenial = Pick<DenialRow, 'kind' | 'reason' | 'times' | 'at'> & {
+  uid: number
+  featureId: string
+}
+
+/** Deleted with their users. */
+export async function insertSampleDenials(
+  db: HomeDb,
+  appId: string,
+  denials: readonly SampleDenial[],
+): Promise<void> {
+  await db.query(
+    `insert into denial (app_id, feature_id, user_uid, kind, reason, times, first_at, denied_at)
+     select $1, d.feature_id, d.uid, d.kind, d.reason, d.times, d.denied_at, d.denied_at
+     from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+       as d (feature_id, uid, kind, reason, times, denied_at)`,
+    [
+      appId,
+      denials.map((d) => d.featureId),
+      denials.map((d) => d.uid),
+      denials.map((d) => d.kind),
+      denials.map((d) => d.reason),
+      denials.map((d) => d.times),
+      denials.map((d) => timestamp(d.at)),
     ],
   )
 }
