@@ -85,6 +85,32 @@ describe('gap: money, from the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('says that only a payment prevents the end of a subscription that is past due', async () => {
+    const { page, open, problems } = visit
+    const { subscriptions } = await dashboard.server.dashboard.data(
+      '{ subscriptions(appId: "acme", state: PAST_DUE, packageId: "demo-team", first: 1) { rows { id userName } } }',
+    )
+    const [{ id, userName }] = subscriptions.rows
+    await open(`/apps/acme/subscriptions/${id}`)
+    await page
+      .getByRole('region', { name: 'Terms' })
+      .getByText(/^Ends .* unless paid$/)
+      .waitFor()
+    // Not the main action: it does not keep access.
+    await page.getByRole('button', { name: 'Change plan' }).waitFor()
+    await page.getByRole('button', { name: 'Actions for Team' }).click()
+    await page.getByRole('menuitem', { name: 'Keep subscription' }).click()
+    const dialog = page.getByRole('dialog', { name: `Keep Team of ${userName}` })
+    await dialog
+      .getByText(/^A payment failed\. The subscription ends on .* unless the payment succeeds\./)
+      .waitFor()
+    await dialog.getByRole('button', { name: 'Keep subscription' }).click()
+    await page
+      .getByText(new RegExp(`^Team of ${userName} ends on .* unless the payment succeeds\\.$`))
+      .waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('shows revenue by day with the previous period, and exports it', async () => {
     const { page, open, problems } = visit
     await open('/apps/acme/revenue?range=90')

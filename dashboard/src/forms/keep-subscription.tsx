@@ -4,7 +4,7 @@ import { useChange } from '../api/use-api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { providerName } from '../ui/price.ts'
-import { When } from '../ui/when.tsx'
+import { dateTimeOf, When } from '../ui/when.tsx'
 
 const KEEP = graphql(`
   mutation KeepSubscription($appId: String!, $id: String!) {
@@ -21,7 +21,7 @@ interface KeepSubscriptionProps {
     userId: string
     userName: string | null
     package: { name: string; isAddon: boolean }
-    billing: { provider: string } | null
+    billing: { provider: string; status: string } | null
   }
   /** when it would end */
   cancelAt: string
@@ -30,15 +30,30 @@ interface KeepSubscriptionProps {
 /** Reverts a scheduled cancellation. */
 export function KeepSubscription({ opened, onClose, appId, subscription, cancelAt }: KeepSubscriptionProps) {
   const { userId, userName, package: p, billing } = subscription
-  const keep = useChange(KEEP, { done: onClose, said: `${userName ?? userId} keeps ${p.name}.` })
+  const user = userName ?? userId
+  const isPastDue = billing?.status === 'past_due'
+  const keep = useChange(KEEP, {
+    done: onClose,
+    said: ({ keepSubscription: kept }) =>
+      kept?.cancelAt
+        ? `${p.name} of ${user} ends on ${dateTimeOf(kept.cancelAt)} unless the payment succeeds.`
+        : `${user} keeps ${p.name}.`,
+  })
   return (
-    <Dialog opened={opened} onClose={onClose} title={`Keep ${p.name} of ${userName ?? userId}`} ta="left">
+    <Dialog opened={opened} onClose={onClose} title={`Keep ${p.name} of ${user}`} ta="left">
       <Stack>
         <FormAlert error={keep.error} />
-        <Text size="sm">
-          It no longer ends on <When at={cancelAt} />.
-          {billing ? ` ${providerName(billing.provider)} continues to charge for it.` : ''}
-        </Text>
+        {isPastDue ? (
+          <Text size="sm">
+            A payment failed. The subscription ends on <When at={cancelAt} /> unless the payment succeeds. If
+            it was also cancelled, {providerName(billing.provider)} continues to charge for it.
+          </Text>
+        ) : (
+          <Text size="sm">
+            It no longer ends on <When at={cancelAt} />.
+            {billing ? ` ${providerName(billing.provider)} continues to charge for it.` : ''}
+          </Text>
+        )}
         {!p.isAddon && (
           <Text size="sm">Add-ons that would end with it are kept too, except those billed separately.</Text>
         )}

@@ -105,7 +105,8 @@ export function useSubscriptionActions(appId: string, subscription: ActionableSu
         label: 'Keep subscription',
         onClick: () => setOpen('keep'),
         disabled: !may('keepSubscription'),
-        isMain: true,
+        // Only a payment prevents the end of a subscription that is past due.
+        isMain: billing?.status !== 'past_due',
       },
     isLive &&
       byHand && {

@@ -6,6 +6,7 @@ const NEXT = { TRIAL_END: 'Trial ends', END: 'Ends', RENEWAL: 'Renews' }
 interface NextTextProps {
   of: {
     cancelledAt: string | null
+    billing: { status: string } | null
     nextEvent: {
       kind: 'TRIAL_END' | 'CHANGE' | 'END' | 'RENEWAL'
       at: string
@@ -15,7 +16,7 @@ interface NextTextProps {
 }
 
 /** What happens to a subscription next: "Switches to Starter on Dec 18, 2026". */
-export function NextText({ of: { cancelledAt, nextEvent } }: NextTextProps) {
+export function NextText({ of: { cancelledAt, billing, nextEvent } }: NextTextProps) {
   if (cancelledAt) {
     return (
       <Text span size="sm" c="dimmed">
@@ -35,6 +36,7 @@ export function NextText({ of: { cancelledAt, nextEvent } }: NextTextProps) {
   return (
     <>
       {NEXT[kind]} <When at={at} />
+      {kind === 'END' && billing?.status === 'past_due' && ' unless paid'}
       {packageName && `, then ${packageName}`}
     </>
   )

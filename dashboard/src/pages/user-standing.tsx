@@ -66,6 +66,7 @@ function One({ appId, subscription }: { appId: string; subscription: Subscriptio
           ) : (
             <>
               {NEXT[nextEvent.kind]} <When at={nextEvent.at} />
+              {nextEvent.kind === 'END' && subscription.billing?.status === 'past_due' && ' unless paid'}
               {nextEvent.packageName && `, then ${nextEvent.packageName}`}
             </>
           )}
