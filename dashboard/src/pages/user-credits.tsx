@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -15,6 +15,7 @@ import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
+import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
 const UserRecharges = lazy(async () => ({
@@ -171,7 +172,13 @@ function Balances({ credits, features }: { credits: readonly Credit[]; features:
   )
 }
 
-const COLOURS = { SCHEDULED: 'blue', LIVE: 'green', SPENT: 'gray', EXPIRED: 'gray', VOIDED: 'gray' } as const
+const STATES = {
+  SCHEDULED: { label: 'Scheduled', tone: 'accent' },
+  LIVE: { label: 'Live', tone: 'good' },
+  SPENT: { label: 'Spent', tone: 'plain' },
+  EXPIRED: { label: 'Expired', tone: 'plain' },
+  VOIDED: { label: 'Voided', tone: 'plain' },
+} as const
 
 interface CreditTableProps {
   appId: string
@@ -214,20 +221,18 @@ function CreditTable({ appId, credits, nameOf }: CreditTableProps) {
           ),
         },
         { label: 'Reserved', right: true, wide: true, cell: ({ reserved }) => number(reserved) },
-        { label: 'Kind', wide: true, cell: ({ kind }) => (kind === 'PAID' ? 'paid' : 'promotional') },
+        { label: 'Kind', wide: true, cell: ({ kind }) => (kind === 'PAID' ? 'Paid' : 'Promotional') },
         { label: 'Priority', right: true, wide: true, cell: ({ priority }) => number(priority) },
         {
           label: 'Expires',
           wide: true,
-          cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'no end'),
+          cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'Never'),
         },
         {
           label: 'State',
           cell: ({ state, effectiveAt }) => (
             <>
-              <Badge variant="light" color={COLOURS[state]}>
-                {state.toLowerCase()}
-              </Badge>
+              <Tag tone={STATES[state].tone}>{STATES[state].label}</Tag>
               {state === 'SCHEDULED' && (
                 <Text size="xs" c="dimmed">
                   from <When at={effectiveAt} />

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EXTERNAL } from '../../bundle.ts'
@@ -117,6 +117,20 @@ describe('the house', () => {
     })
     expect(pages.filter(({ path }) => path.endsWith('.css')).length).toBeGreaterThan(3)
     expect(strays).toEqual([])
+  })
+
+  it('has the styles of every component of Mantine that a page shows', () => {
+    const pages = all.filter(({ path }) => path.startsWith('dashboard/src/'))
+    const styles = pages.map(({ text }) => text).join('\n')
+    const without = pages.flatMap(({ path, text }) =>
+      (text.match(/import \{([^}]*)\} from '@mantine\/core'/)?.[1] ?? '')
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => existsSync(join(ROOT, `node_modules/@mantine/core/styles/${name}.css`)))
+        .filter((name) => !styles.includes(`@mantine/core/styles/${name}.css`))
+        .map((name) => `${path}: ${name}`),
+    )
+    expect(without).toEqual([])
   })
 
   it('has no barrels, and no file whose name says nothing', () => {
