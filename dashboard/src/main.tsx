@@ -46,7 +46,7 @@ void Promise.all(loaded).then(() => {
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
         <QueryClientProvider client={client}>
-          <Notifications position="bottom-right" />
+          <Notifications position="bottom-right" mb="var(--tg-notifications-bottom, 0px)" />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { openDashboard, styleOf, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
@@ -32,6 +32,21 @@ describe('gap: feel', () => {
     const news = page.getByRole('menuitem', { name: "What's new" })
     expect(await news.getAttribute('href')).toBe('/docs/changelog')
     await page.keyboard.press('Escape')
+  })
+
+  it('a message does not cover the next step', async () => {
+    const { page, open } = visit
+    await page.setViewportSize({ width: 1280, height: 500 })
+    await open('/apps/default/packages/basic')
+    await page.getByLabel('Limit (calls)').fill('12')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    const message = await page.getByText('Draft saved. Publish it to make it live.').boundingBox()
+    const step = await page.getByRole('link', { name: 'Review and publish' }).boundingBox()
+    expect(step && message && message.y + message.height < step.y).toBe(true)
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    await page.getByText('Draft discarded.').waitFor()
+    await page.setViewportSize({ width: 1280, height: 720 })
+    expect(visit.problems).toEqual([])
   })
 
   it('a search shows that it runs', async () => {
@@ -91,6 +106,8 @@ describe('gap: feel', () => {
     const role = page.getByRole('combobox', { name: 'Role of owner@example.com' })
     expect(await role.isDisabled()).toBe(true)
     expect(await role.getAttribute('title')).toContain('Make another member an owner first.')
+    // It can still be read.
+    expect(await styleOf(role, 'opacity')).toBe('1')
   })
 
   it('the command bar has exact matches first', async () => {
