@@ -144,7 +144,10 @@ describe('gap: tables', () => {
     const { page, open, problems } = visit
     const { server } = dashboard
     await server.admin.data('mutation { createPackage(input: {id: "gold", name: "Gold"}) { id } }')
-    await server.dashboard.data('mutation { publishPackage(appId: "default", id: "gold") { id } }')
+    await server.dashboard.data(`mutation {
+      publishPackage(appId: "default", id: "gold") { id }
+      createPrice(appId: "default", packageId: "gold", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+    }`)
     await open('/apps/default/users?order=name')
     for (const name of ['Ada Lovelace', 'Bob', 'User 1'])
       await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check()
@@ -157,6 +160,9 @@ describe('gap: tables', () => {
     const dialog = page.getByRole('dialog', { name: 'Change plan: all 120 users' })
     await dialog.getByRole('combobox', { name: 'Plan' }).click()
     await page.getByRole('option', { name: 'Gold' }).click()
+    await dialog
+      .getByText('Gold costs $9.00 per month. Changing the plan here does not charge the users.')
+      .waitFor()
     await dialog.getByRole('radio', { name: 'Now', exact: true }).check()
     await dialog.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('120 checked · 1 will change · 119 skipped.').waitFor()

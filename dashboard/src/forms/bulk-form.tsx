@@ -4,13 +4,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { Note } from '../ui/note.tsx'
 import type { BulkKind, BulkSubjects } from './bulk-subjects.ts'
 import { FormActions } from './form-actions.tsx'
+import { costText, isPriced } from './not-charged.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 const CATALOGUE = graphql(`
   query BulkCatalogue($appId: String!) {
-    packages(appId: $appId) { id name status isAddon archived }
+    packages(appId: $appId) { id name status isAddon archived prices { amount decimals currency interval } }
     features(appId: $appId) { id name type archived }
   }
 `)
@@ -68,6 +70,7 @@ export function BulkForm({ appId, kind, subjects, onCancel }: BulkFormProps) {
   const plans = (asked.data?.packages ?? []).filter(
     ({ status, isAddon, archived }) => status === 'PUBLISHED' && !isAddon && !archived,
   )
+  const chosen = plans.find(({ id }) => id === form.values.packageId)
   const features = (asked.data?.features ?? []).filter(({ archived }) => !archived)
   const isBinary = features.find(({ id }) => id === form.values.featureId)?.type === 'BINARY'
   const check = form.onSubmit(({ packageId, featureId, when, days, mode, limit, reason }) => {
@@ -109,6 +112,11 @@ export function BulkForm({ appId, kind, subjects, onCancel }: BulkFormProps) {
                 <Radio value="PERIOD_END" label="At the end of the period" />
               </Stack>
             </Radio.Group>
+            {chosen && isPriced(chosen) && (
+              <Note tone="warn" title="Not charged">
+                <Text size="sm">{costText(chosen)} Changing the plan here does not charge the users.</Text>
+              </Note>
+            )}
             <Text size="sm" c="dimmed">
               Plans charged by a billing provider are skipped. Change those individually, with a quote.
             </Text>

@@ -90,7 +90,7 @@ export function NotCharged({ appId, packages, children, onSell }: NotChargedProp
 
 export const isPriced = ({ prices }: Offered): boolean => prices.some(({ amount }) => amount > 0)
 
-const costText = ({ name, prices }: Offered): string =>
+export const costText = ({ name, prices }: Offered): string =>
   `${name} costs ${prices
     .filter(({ amount }) => amount > 0)
     .map(priceText)

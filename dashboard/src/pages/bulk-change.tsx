@@ -84,7 +84,7 @@ function Changes({ appId }: { appId: string }) {
               </ButtonLink>
             }
           >
-            Select users or subscriptions in their lists to change the plan, start trials, cancel or set
+            Select rows in the list of users or subscriptions to change the plan, start trials, cancel or set
             overrides for all of them.
           </Empty>
         ) : (
@@ -226,6 +226,7 @@ function Shown({ appId, one, onBegin }: { appId: string; one: Change; onBegin: (
         opened={asking === 'apply'}
         title={`${one.title}?`}
         submit={`Apply to ${units(left, ...noun)}`}
+        harmless={one.undoable}
         busy={apply.isPending}
         error={apply.error}
         onConfirm={() => apply.mutate({ appId, id: one.id })}
@@ -239,6 +240,7 @@ function Shown({ appId, one, onBegin }: { appId: string; one: Change; onBegin: (
         opened={asking === 'undo'}
         title={`Undo: ${one.title}?`}
         submit="Undo"
+        harmless
         busy={undo.isPending}
         error={undo.error}
         onConfirm={() => undo.mutate({ appId, id: one.id })}

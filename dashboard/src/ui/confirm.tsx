@@ -9,6 +9,8 @@ interface ConfirmProps {
   /** what will happen, in numbers */
   children: ReactNode
   submit: string
+  /** it can be undone, or takes nothing away */
+  harmless?: boolean
   busy: boolean
   error?: Error | null
   onConfirm: () => void
@@ -16,7 +18,17 @@ interface ConfirmProps {
 }
 
 /** Asks before something that cannot easily be taken back. */
-export function Confirm({ opened, title, children, submit, busy, error, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({
+  opened,
+  title,
+  children,
+  submit,
+  harmless = false,
+  busy,
+  error,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
   return (
     <Dialog opened={opened} onClose={onClose} title={title} ta="left">
       <Stack>
@@ -28,7 +40,7 @@ export function Confirm({ opened, title, children, submit, busy, error, onConfir
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button color="red.9" loading={busy} onClick={onConfirm}>
+          <Button {...(!harmless && { color: 'red.9' })} loading={busy} onClick={onConfirm}>
             {submit}
           </Button>
         </Group>
