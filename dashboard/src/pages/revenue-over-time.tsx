@@ -14,9 +14,11 @@ import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useAsk } from '../api/use-api.ts'
 import type { Series } from '../ui/chart.tsx'
 import { download } from '../ui/csv.ts'
+import { Days } from '../ui/days.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { moneyText, providerName } from '../ui/price.ts'
+import classes from './revenue-over-time.module.css'
 import {
   changeText,
   type MoneySeries,
@@ -31,27 +33,31 @@ const Chart = lazy(async () => ({ default: (await import('../ui/chart.tsx')).Cha
 interface RevenueOverTimeProps {
   appId: string
   period: Period
+  onPeriod: (period: Period) => void
 }
 
 /** Recurring revenue, payments, starts and ends by day, compared with the period before. */
-export function RevenueOverTime({ appId, period }: RevenueOverTimeProps) {
+export function RevenueOverTime({ appId, period, onPeriod }: RevenueOverTimeProps) {
   const asked = useAsk(OVER_TIME, { appId, ...period }, { keepPrevious: true })
   return (
     <Stack gap="xs">
-      <Group justify="space-between">
+      <Group justify="space-between" align="flex-end">
         <Title order={2}>Over time</Title>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconDownload size={14} aria-hidden />}
-          disabled={!asked.data?.revenueOverTime}
-          onClick={() => {
-            const series = asked.data?.revenueOverTime
-            if (series) download(`revenue-${period.from}-${period.to}.csv`, 'text/csv', revenueCsv(series))
-          }}
-        >
-          Export CSV
-        </Button>
+        <Group gap="xs" align="flex-end">
+          <Days period={period} onChange={onPeriod} />
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconDownload size={14} aria-hidden />}
+            disabled={!asked.data?.revenueOverTime}
+            onClick={() => {
+              const series = asked.data?.revenueOverTime
+              if (series) download(`revenue-${period.from}-${period.to}.csv`, 'text/csv', revenueCsv(series))
+            }}
+          >
+            Export CSV
+          </Button>
+        </Group>
       </Group>
       <Loaded of={asked} skeleton={<Skeleton height={620} />}>
         {({ revenueOverTime }) => revenueOverTime && <Charts series={revenueOverTime} />}
@@ -89,16 +95,18 @@ function Charts({ series }: { series: OverTime }) {
           }))}
         />
       )}
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
-        {money ? (
+      {money ? (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
           <MoneyCharts money={money} times={times} />
-        ) : (
-          <Panel title="Monthly recurring revenue">
-            <Text size="sm" c="dimmed">
-              No provider has charged a subscription in this period.
-            </Text>
-          </Panel>
-        )}
+        </SimpleGrid>
+      ) : (
+        <Panel title="Monthly recurring revenue">
+          <Text size="sm" c="dimmed">
+            No provider has charged a subscription in this period.
+          </Text>
+        </Panel>
+      )}
+      <div className={classes.moved}>
         <Panel
           title="New and cancelled"
           figure={`${number(totals.started)} new, ${number(totals.ended)} cancelled`}
@@ -116,7 +124,7 @@ function Charts({ series }: { series: OverTime }) {
             count. Days are in UTC.
           </Text>
         </Panel>
-      </SimpleGrid>
+      </div>
     </Stack>
   )
 }

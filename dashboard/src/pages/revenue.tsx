@@ -7,7 +7,6 @@ import { request } from '../api/request.ts'
 import { useApp, useAppId } from '../api/use-account.ts'
 import { keyOf, useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { Days } from '../ui/days.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { AnchorLink } from '../ui/links.tsx'
@@ -80,15 +79,13 @@ export function RevenuePage() {
         }
       </Loaded>
       {list === undefined && (
-        <>
-          <Days
-            period={period}
-            onChange={(chosen) =>
-              void navigate({ search: (before) => ({ ...before, ...chosen }), replace: true })
-            }
-          />
-          <RevenueOverTime appId={appId} period={period} />
-        </>
+        <RevenueOverTime
+          appId={appId}
+          period={period}
+          onPeriod={(chosen) =>
+            void navigate({ search: (before) => ({ ...before, ...chosen }), replace: true })
+          }
+        />
       )}
       {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
       {asked.data?.revenue && <Plans appId={appId} plans={asked.data.revenue.plans} />}
@@ -147,7 +144,7 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
           keyOf={({ packageId }) => packageId}
           columns={[
             {
-              label: 'Package',
+              label: 'Plan or add-on',
               cell: ({ packageId, packageName, isAddon }) => (
                 <>
                   <AnchorLink to="/apps/$app/packages/$id" params={{ app: appId, id: packageId }}>
@@ -172,7 +169,6 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
             {
               label: 'Past due',
               right: true,
-              wide: true,
               cell: (plan) => counted(plan, plan.pastDue, { state: 'PAST_DUE' }),
             },
             {
