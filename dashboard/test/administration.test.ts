@@ -288,7 +288,7 @@ describe('gap: billing set up in the pages', () => {
 
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     const removing = page.getByRole('dialog', { name: 'Remove Stripe?' })
-    await removing.getByText('Nobody is being charged through Stripe.').waitFor()
+    await removing.getByText('No subscription is charged through Stripe.').waitFor()
     await removing.getByRole('button', { name: 'Cancel' }).click()
   })
 
@@ -342,7 +342,7 @@ describe('gap: billing set up in the pages', () => {
     await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/notices/billing?tab=notices')
     const row = rowsOf('Webhook events').filter({ hasText: 'customer.updated' })
-    await row.getByText('done', { exact: true }).waitFor()
+    await row.getByText('Done', { exact: true }).waitFor()
     const handledAt = async () => {
       const { notices } = await dashboard.server.dashboard.data(
         '{ notices(appId: "notices", type: "customer.updated") { handledAt } }',
@@ -359,7 +359,7 @@ describe('gap: billing set up in the pages', () => {
     await row.getByRole('button', { name: /^Replay/ }).click()
     await page.getByText('Processing the webhook event again.').waitFor()
     await expect.poll(handledAt).toBeGreaterThan(before)
-    await row.getByText('done', { exact: true }).waitFor()
+    await row.getByText('Done', { exact: true }).waitFor()
   })
 })
 

@@ -88,7 +88,7 @@ describe('gap: packages in the dashboard', () => {
     await page.getByRole('menuitem', { name: 'Restore as a draft' }).click()
     const confirm = page.getByRole('dialog', { name: 'Restore version 1 of Basic?' })
     await confirm.getByRole('button', { name: 'Restore as a draft' }).click()
-    await page.getByText('Basic: version 1 is the draft now.').waitFor()
+    await page.getByText('Version 1 of Basic restored as a draft.').waitFor()
     await idle()
     expect(await found('basic')).toMatchObject({
       grants: [{ id: 'calls', limit: '25' }],

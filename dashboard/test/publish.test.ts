@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { hasFocus, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
@@ -59,7 +59,7 @@ describe('spec §3: publishing in the dashboard', () => {
       '0 more overage',
       '0 less overage',
     ])
-    await page.getByRole('button', { name: 'Publish, though 1 lose access' }).click()
+    await page.getByRole('button', { name: 'Publish: 1 lose access' }).click()
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
     expect(await packageNow()).toMatchObject({ grants: before.draft.grants, draft: null })
     expect(visit.problems).toEqual([])
@@ -94,7 +94,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.reload()
     await page.getByRole('link', { name: 'many-59' }).waitFor()
     expect(await users.allInnerTexts()).toEqual(rest)
-    await page.getByRole('button', { name: 'Publish, though 60 lose access' }).waitFor()
+    await page.getByRole('button', { name: 'Publish: 60 lose access' }).waitFor()
     await page.getByRole('button', { name: 'First page' }).click()
     await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
   })
@@ -121,7 +121,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.setViewportSize({ width: 390, height: 700 })
     await open('/apps/default/packages/over/publish')
     await page.getByText('20 subscribers: 20 more overage').waitFor()
-    await page.getByText('For 20 subscribers, further use counts as overage').waitFor()
+    await page.getByText('for 20 subscribers, more of it counts as overage').waitFor()
     const publish = page.getByRole('button', { name: 'Publish', exact: true })
     for (const to of ['0', 'document.body.scrollHeight']) {
       await page.evaluate(`scrollTo(0, ${to})`)
@@ -151,6 +151,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.getByRole('radio', { name: 'Later' }).check()
     const schedule = page.getByRole('button', { name: 'Schedule', exact: true })
     expect(await schedule.isDisabled()).toBe(true)
+    expect(await hasFocus(page.getByLabel('Date and time'))).toBe(true)
     await page.getByLabel('Date and time').fill('2020-01-01T10:00')
     await schedule.click()
     await page.getByText('The publication must be in the future').waitFor()
@@ -223,7 +224,7 @@ describe('spec §3: publishing in the dashboard', () => {
         .packageVersion
 
     await open('/apps/default/packages/kept/publish')
-    await page.getByRole('button', { name: 'Publish, though 1 lose access' }).waitFor()
+    await page.getByRole('button', { name: 'Publish: 1 lose access' }).waitFor()
     await page.getByRole('radio', { name: 'New subscribers only' }).check()
     await page.getByText('Current subscribers are not affected.').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()

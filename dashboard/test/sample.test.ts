@@ -135,13 +135,13 @@ describe('gap: the sample catalogue', () => {
       await page.getByRole('link', { name: 'Review and publish' }).waitFor()
       await picture(page, `package-${scheme}`)
       await go('/apps/default/packages/demo-team/publish')
-      await page.getByRole('button', { name: /^Publish, though [\d,]+ lose access$/ }).waitFor()
+      await page.getByRole('button', { name: /^Publish: [\d,]+ lose access$/ }).waitFor()
       await picture(page, `publish-${scheme}`)
 
       await go(`/apps/default/playground?user=${userId}&feature=demo-api-calls`)
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
-      const accent = await groundOf(page.getByRole('button', { name: 'Ask' }))
+      const accent = await groundOf(page.getByRole('button', { name: 'Check access' }))
       expect(accent).toMatch(/^rgb/)
       await morePictures(visit, scheme)
 

@@ -254,7 +254,7 @@ describe('gap: archiving and deleting in the dashboard', () => {
     await page.getByText('has 2 subscriptions (including cancelled ones). Archive it instead.').waitFor()
     await page.getByRole('button', { name: 'Archive instead' }).click()
     const dialog = page.getByRole('dialog', { name: 'Archive Basic' })
-    await dialog.getByText('2 live subscriptions go on exactly as before.').waitFor()
+    await dialog.getByText('2 live subscriptions continue unchanged.').waitFor()
     await dialog.getByRole('button', { name: 'Archive', exact: true }).click()
     await page.getByText('Basic archived.').waitFor()
     expect(await archived('basic')).toBe(true)

@@ -112,7 +112,7 @@ describe('gap: events: the pages', () => {
     await open('/apps/default/webhooks')
     const settings = page.getByRole('region', { name: 'Event settings' })
     await settings.getByLabel('Send usage.recorded').check()
-    await settings.getByLabel('Keep events for this many days').fill('60')
+    await settings.getByLabel('Event retention in days').fill('60')
     await settings.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
     const saved = await dashboard.server.dashboard.call('eventSettings { usageRecorded keptDays }')

@@ -46,7 +46,7 @@ async function recoveredBesideRunning(recovery: RecoveryOptions): Promise<boolea
   const secrets = await recoverBesideRunning(config, recovery, clocks.wall)
   if (!secrets) return false
   const url = config.publicUrl ?? urlOf(config.host, config.port)
-  process.stdout.write(`\nTollgate is already running.\n${shownOnce(url, secrets)}\n`)
+  process.stdout.write(`\nTollgate is already running; it was not restarted.\n${shownOnce(url, secrets)}\n`)
   return true
 }
 

@@ -34,7 +34,7 @@ async function ask<Result, Variables>(
     throw new ApiError(code, error.message, field)
   }
   if (!answer?.data)
-    throw new ApiError('UNREACHABLE', `The answer could not be read (HTTP ${response.status}).`)
+    throw new ApiError('UNREACHABLE', `The response could not be read (HTTP ${response.status}).`)
   return answer.data
 }
 

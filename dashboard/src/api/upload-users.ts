@@ -53,7 +53,7 @@ export async function uploadUsers({
   const answer = (await response.json().catch(() => null)) as Refusal | null
   const [error] = answer?.errors ?? []
   if (error) throw new ApiError(error.extensions?.code ?? 'UNKNOWN', error.message)
-  if (!response.ok) throw new ApiError('UNKNOWN', `The file was refused (HTTP ${response.status}).`)
+  if (!response.ok) throw new ApiError('UNKNOWN', `The file was rejected (HTTP ${response.status}).`)
 }
 
 interface Refusal {

@@ -42,7 +42,7 @@ export function typedAmount(text: string, currency: CountedCurrency, locale?: st
   return { amount: Number(amount), problem: null }
 }
 
-const notAnAmount = (code: string) => `Type an amount in ${code}, such as 1,200.`
+const notAnAmount = (code: string) => `Enter an amount in ${code}, such as 1,200.`
 
 function tooFine(code: string, decimals: number, { whole, fraction }: Parts): string {
   const has = decimals === 0 ? 'no decimals' : `${decimals} decimals`

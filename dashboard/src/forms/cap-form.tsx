@@ -68,7 +68,8 @@ export function CapForm({ appId, userId, features, cap, onDone }: CapFormProps) 
   const restore = useChange(SET_CAP, { said: 'Cap changed back.' })
   const set = useChange(SET_CAP, {
     done: saved(onDone),
-    said: 'Cap set. It applies immediately.',
+    said: (_, { input: { featureId } }) =>
+      `Cap of ${features.find(({ id }) => id === featureId)?.name ?? featureId} set. It applies immediately.`,
     undo: (_, { input }) => {
       const { limit: earlier } = before ?? { limit: null }
       const { limit, ...of } = input
@@ -114,7 +115,7 @@ export function CapForm({ appId, userId, features, cap, onDone }: CapFormProps) 
         <UnitsInput label="At most" {...form.getInputProps('limit')} />
         <Select
           label="Per"
-          description="Windows are those of the UTC calendar"
+          description="In the UTC calendar"
           allowDeselect={false}
           disabled={cap !== null}
           data={CAP_WINDOWS}

@@ -32,7 +32,7 @@ export function ChangePasswordForm() {
         <NewPasswordInput label="New password" {...form.getInputProps('password')} />
         <div>
           <Button type="submit" loading={change.isPending}>
-            Change the password
+            Change password
           </Button>
         </div>
       </Stack>

@@ -31,7 +31,7 @@ export function ConfirmPrice({
           Customers will see
         </Text>
         <Text fz={28} fw={650} className="numbers">
-          {shown ?? `the price as ${providerName(provider)} has it`}
+          {shown ?? `the price set at ${providerName(provider)}`}
         </Text>
       </Paper>
       {livemode ? (

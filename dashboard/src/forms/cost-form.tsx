@@ -48,7 +48,7 @@ export function CostForm({ appId, pool, cost, features, onDone }: CostFormProps)
     },
   })
   const { saved } = useUnsaved(form)
-  const save = useChange(SAVE, { done: saved(onDone), said: 'Saved. The cost applies immediately.' })
+  const save = useChange(SAVE, { done: saved(onDone), said: 'Cost saved. It applies immediately.' })
   const submit = form.onSubmit(({ featureId, cost: value }) => {
     const made = { featureId: featureId ?? '', cost: Number(value) }
     const before = seen.costs.map((one) => ({ featureId: one.featureId, cost: one.cost }))

@@ -49,7 +49,11 @@ export function CreditForm({ appId, userId, features, onDone }: CreditFormProps)
   const { saved } = useUnsaved(form)
   const { featureId, amount, kind, priority, expiresAt } = form.values
   const chosen = features.find(({ id }) => id === featureId)
-  const add = useChange(ADD, { done: saved(onDone), said: 'Credit added. It can be used immediately.' })
+  const add = useChange(ADD, {
+    done: saved(onDone),
+    said: (_, { input }) =>
+      `Credit of ${units(input.amount, chosen?.unitLabel, chosen?.unitLabelPlural)} added. It can be used immediately.`,
+  })
   const save = form.onSubmit((values) => {
     const input = {
       userId,
@@ -84,7 +88,7 @@ export function CreditForm({ appId, userId, features, onDone }: CreditFormProps)
         <Select label="Kind" allowDeselect={false} data={[...KINDS]} {...form.getInputProps('kind')} />
         <NumberInput
           label="Priority"
-          description="Lower is used first. The plan has 50; before it come promotional credits of the same priority and expiry, after it paid ones"
+          description="Lower numbers are used first. The plan has 50. At equal priority and expiry: promotional credits, the plan, paid credits"
           min={0}
           max={1000}
           allowDecimal={false}
@@ -93,7 +97,7 @@ export function CreditForm({ appId, userId, features, onDone }: CreditFormProps)
         />
         <TextInput
           label="Expires"
-          description={`In your time zone (${timeZone}). Leave empty for no end`}
+          description={`In your time zone (${timeZone}). Leave empty for no expiry`}
           type="datetime-local"
           {...form.getInputProps('expiresAt')}
         />
@@ -108,7 +112,7 @@ export function CreditForm({ appId, userId, features, onDone }: CreditFormProps)
           <Text size="sm" c="dimmed">
             Adds {units(Number(amount), chosen.unitLabel, chosen.unitLabelPlural)} of {chosen.name},{' '}
             {kind === 'PAID' ? 'paid' : 'promotional'}, with priority {priority},{' '}
-            {expiresAt === '' ? 'without an end' : 'until the expiry'}.
+            {expiresAt === '' ? 'without an expiry' : 'until it expires'}.
           </Text>
         )}
         <FormActions submit="Add the credit" busy={add.isPending} onCancel={onDone} />

@@ -47,7 +47,7 @@ export function CreditSaleFields<Values extends CreditValues>({
       />
       <NumberInput
         label="Usable for (days)"
-        placeholder="no end"
+        placeholder="No expiry"
         max={3650}
         {...whole}
         {...form.getInputProps('expiresDays')}

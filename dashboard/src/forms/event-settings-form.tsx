@@ -46,12 +46,12 @@ export function EventSettingsForm({ appId, settings }: EventSettingsFormProps) {
         <FormAlert error={update.error} fields={fieldsOf(form)} />
         <Switch
           label="Send usage.recorded"
-          description="One event for every recorded call. Recording usage takes longer then"
+          description="One event for each recorded call. Recording usage becomes slower"
           {...form.getInputProps('usageRecorded', { type: 'checkbox' })}
         />
         <Group align="flex-end" gap="xs">
           <NumberInput
-            label="Keep events for this many days"
+            label="Event retention in days"
             description="From 1 to 90. Older events cannot be read or resent"
             min={1}
             max={90}

@@ -103,7 +103,7 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
         <FormAlert error={upload.error} />
         <FileInput
           label="CSV file"
-          description="UTF-8 or UTF-16, any of , ; tab | between the columns; up to 1,000,000 rows"
+          description="Columns separated by commas, semicolons, tabs or |. UTF-8 or UTF-16, up to 1,000,000 rows"
           placeholder="Choose a file"
           accept=".csv,.tsv,.txt,text/csv"
           leftSection={<IconFileTypeCsv size={18} aria-hidden />}

@@ -139,7 +139,7 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
         )}
         <TextInput
           label="Until"
-          description={`It ends automatically then, in your time zone (${timeZone}). Leave empty for no end`}
+          description={`In your time zone (${timeZone}). Leave empty for no end date`}
           type="datetime-local"
           {...form.getInputProps('expiresAt')}
         />

@@ -69,7 +69,7 @@ const effectsOf = ({ live, templates }: { live: number; templates: number }) => 
   'No new user can get it by subscribing, changing plans, a trial or a payment link.',
   live === 0
     ? 'It has no subscribers.'
-    : `${units(live, 'live subscription goes', 'live subscriptions go')} on exactly as before.`,
+    : `${units(live, 'live subscription continues', 'live subscriptions continue')} unchanged.`,
   ...(templates > 0
     ? [`${units(templates, 'template', 'templates')} can no longer be sold while it is archived.`]
     : []),

@@ -207,7 +207,9 @@ function maximumIn(text: string, pack: CreditPack | undefined) {
     { code: pack.currency, decimals: pack.decimals, step: 1 },
     navigator.language,
   )
-  return amount === 0 ? { amount: null, problem: 'Type an amount above 0, or nothing.' } : { amount, problem }
+  return amount === 0
+    ? { amount: null, problem: 'Enter an amount above 0, or leave empty.' }
+    : { amount, problem }
 }
 
 interface ConsequencesProps {

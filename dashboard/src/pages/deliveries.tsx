@@ -172,7 +172,7 @@ function StateOf({ delivery: { state, nextAttemptAt, attempts } }: { delivery: D
   const last = attempts.at(-1)
   return (
     <>
-      <Tag tone={STATES[state]}>{state.toLowerCase()}</Tag>
+      <Tag tone={STATES[state]}>{state.charAt(0) + state.slice(1).toLowerCase()}</Tag>
       {last && state !== 'SUCCEEDED' && (
         <Text size="xs" c="dimmed" mt="xxs">
           {outcomeOf(last)}

@@ -57,7 +57,7 @@ const COLUMNS = (appId: string, feature: CatalogueFeature) => [
   { label: 'Override', cell: ({ override }: Row) => overrideText(override, feature) },
   {
     label: 'Until',
-    cell: ({ override: { expiresAt } }: Row) => (expiresAt ? <When at={expiresAt} time /> : 'no end'),
+    cell: ({ override: { expiresAt } }: Row) => (expiresAt ? <When at={expiresAt} time /> : 'No end date'),
   },
   {
     label: 'Reason',

@@ -61,7 +61,7 @@ function DrawsOn({ appId, feature, pool }: { appId: string; feature: Feature; po
         {units(cost, pool.unitLabel, pool.unitLabelPlural)} once its own plan and credits are used up.
       </Text>
       <Text size="sm" c="dimmed">
-        Change the cost on the page of the pool. A feature that draws on a pool is none itself.
+        The cost is set on the page of the pool. A feature that draws on a pool cannot be a pool itself.
       </Text>
     </Stack>
   )
@@ -113,9 +113,9 @@ function Costs({ appId, pool, features }: { appId: string; pool: Feature; featur
       <FormAlert error={remove.error ?? set.error} />
       {pool.costs.length === 0 ? (
         <Empty title="Not a pool" action={add}>
-          Other features can draw on the units of {pool.name} at a cost for each of theirs, such as 12 coins
-          for an image.
-          {free.length === 0 && ' There is no other consumable feature that could.'}
+          Other features can be paid for with units of {pool.name}, each at its own cost: 12 coins for an
+          image, for example.
+          {free.length === 0 && ' There are no other consumable features yet.'}
         </Empty>
       ) : (
         <>

@@ -112,7 +112,7 @@ export function FeaturePrices({ appId, feature }: { appId: string; feature: Cata
                       label: 'Usable for',
                       wide: true,
                       cell: ({ credits }) =>
-                        credits?.expiresDays ? `${number(credits.expiresDays)} days` : 'no end',
+                        credits?.expiresDays ? `${number(credits.expiresDays)} days` : 'No expiry',
                     },
                     { label: 'Provider', wide: true, cell: ({ provider }) => providerName(provider) },
                     {

@@ -76,7 +76,7 @@ export function HomeCredits({ appId }: { appId: string }) {
               ),
           },
           {
-            label: 'Burnt, last 30 days',
+            label: 'Used, last 30 days',
             right: true,
             cell: ({ burnt }) => (burnt === null ? 'being added up' : number(burnt)),
           },
@@ -95,7 +95,7 @@ export function HomeCredits({ appId }: { appId: string }) {
       )}
       {burntFrom !== null && (
         <Text size="sm" c="dimmed">
-          Burnt units are counted since <When at={burntFrom} time />.
+          Used units are counted since <When at={burntFrom} time />.
         </Text>
       )}
     </Stack>

@@ -59,12 +59,15 @@ export function ImportPage() {
       </div>
       {inForm ? (
         <>
-          <CodeBlock
-            label="An example file"
-            text={
-              'id,name,email,billingId,plan,metadata\nada,Ada Lovelace,ada@example.com,cus_A1,pro,"{""team"":""a""}"\ngrace,Grace Hopper,grace@example.com,,starter,'
-            }
-          />
+          <Stack gap="xs">
+            <Title order={2}>Example</Title>
+            <CodeBlock
+              label="An example file"
+              text={
+                'id,name,email,billingId,plan,metadata\nada,Ada Lovelace,ada@example.com,cus_A1,pro,"{""team"":""a""}"\ngrace,Grace Hopper,grace@example.com,,starter,'
+              }
+            />
+          </Stack>
           <Past appId={appId} />
         </>
       ) : (

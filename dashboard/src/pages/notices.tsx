@@ -140,7 +140,7 @@ export function Notices({ appId }: { appId: string }) {
                   label: 'Status',
                   cell: ({ state, lastError }) => (
                     <>
-                      <Tag tone={STATES[state]}>{state.toLowerCase()}</Tag>
+                      <Tag tone={STATES[state]}>{state.charAt(0) + state.slice(1).toLowerCase()}</Tag>
                       {lastError !== null && (
                         <Text size="xs" c="dimmed" mt="xxs">
                           {lastError}

@@ -127,14 +127,14 @@ export function PackagesPage() {
                 action={newOne}
                 code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
               >
-                A package groups features with an allowance for each. A user has one base plan and any number
-                of add-ons. A new package is a draft; publish it to let people subscribe.
+                A package groups features with a limit for each. A user has one plan and any number of
+                add-ons. A new package is a draft; publish it to let people subscribe.
               </Empty>
             ) : shown.length === 0 ? (
               <Text c="dimmed">
                 {filters.search === undefined
                   ? 'No packages match.'
-                  : `No package like this has “${filters.search}” in its id or name.`}
+                  : `No matching package has “${filters.search}” in its id or name.`}
               </Text>
             ) : (
               <>

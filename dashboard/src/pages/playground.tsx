@@ -122,7 +122,7 @@ export function PlaygroundPage() {
                 {...form.getInputProps('entities')}
               />
               <Button type="submit" loading={explanation.isFetching && asked}>
-                Ask
+                Check access
               </Button>
             </Stack>
           </form>
@@ -135,7 +135,7 @@ export function PlaygroundPage() {
               }
             </Loaded>
           ) : (
-            <Text c="dimmed">Choose a user and a feature, then ask.</Text>
+            <Text c="dimmed">Choose a user and a feature to check access.</Text>
           )}
         </Grid.Col>
       </Grid>

@@ -53,7 +53,7 @@ const ABOUT: Record<string, string> = {
 }
 const SOURCES: Record<Account['source'], string> = {
   NONE: 'Not set up.',
-  BUILT_IN: 'Comes with Tollgate.',
+  BUILT_IN: '',
   DASHBOARD: 'Set up here.',
   ENVIRONMENT: 'Set by STRIPE_SECRET_KEY in the environment.',
 }
@@ -127,8 +127,9 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
           </Group>
         </Group>
         <Text size="sm" c="dimmed">
-          {ABOUT[provider]} {SOURCES[source]}
-          {keyHint !== null && ` Key ends in ${keyHint}.`}
+          {[ABOUT[provider], SOURCES[source], keyHint !== null && `Key ends in ${keyHint}.`]
+            .filter(Boolean)
+            .join(' ')}
         </Text>
         {provider === 'sandbox' && live && !enabled && (
           <Note tone="warn" role="status">
@@ -206,8 +207,8 @@ function RemovalEffects({ appId, provider }: { appId: string; provider: string }
           <List.Item>Tollgate deletes its keys and creates no more payment links with it.</List.Item>
           <List.Item>
             {providerUse?.paid
-              ? `${units(providerUse.paid, 'subscription goes', 'subscriptions go')} on being charged at ${providerName(provider)}. Until you enter the keys again, Tollgate does not hear of their renewals, failed payments and cancellations.`
-              : `Nobody is being charged through ${providerName(provider)}.`}
+              ? `${units(providerUse.paid, 'subscription continues', 'subscriptions continue')} to be charged at ${providerName(provider)}. Until you enter the keys again, Tollgate does not receive their renewals, failed payments or cancellations.`
+              : `No subscription is charged through ${providerName(provider)}.`}
           </List.Item>
           {providerUse !== null && providerUse.openLinks > 0 && (
             <List.Item>

@@ -59,9 +59,9 @@ export function PublishFigures({ preview }: { preview: Preview }) {
       )}
       {moreOverage > 0 && (
         <Note tone="warn">
-          Overage is on, so no usage is refused beyond the new limit. For{' '}
-          {moreOverage === 1 ? 'one subscriber' : `${number(moreOverage)} subscribers`}, further use counts as
-          overage, or more of it does: it costs them, or you, whatever you charge for overage.
+          Overage is on, so usage beyond the new limit is not refused: for{' '}
+          {moreOverage === 1 ? 'one subscriber' : `${number(moreOverage)} subscribers`}, more of it counts as
+          overage.
         </Note>
       )}
     </Stack>

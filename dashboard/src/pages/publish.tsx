@@ -152,9 +152,12 @@ export function PublishPage() {
               {date !== null && (
                 <TextInput
                   label="Date and time"
-                  description={`In your time zone (${timeZone}), by the clock of the app. Until then, the package cannot be edited: what you see here is what will be published. Unschedule it to edit it`}
+                  description={`In your time zone (${timeZone}), by the clock of the app. The package cannot be edited until then`}
                   maw={520}
                   required
+                  // In sight, above the buttons.
+                  autoFocus
+                  styles={{ input: { scrollMarginBottom: 96 } }}
                   type="datetime-local"
                   error={fieldErrorOf(publish.error, ['at'])?.at}
                   value={date}
@@ -173,7 +176,7 @@ export function PublishPage() {
                 about={firstTime ? null : publishSummary(counted, reach, p.grants, (p.draft ?? p).grants)}
               >
                 <ButtonLink variant="default" to="/apps/$app/packages/$id" params={{ app, id }}>
-                  Not yet
+                  Cancel
                 </ButtonLink>
                 <Button
                   onClick={empty ? () => setConfirming(true) : confirm}
@@ -199,7 +202,7 @@ export function PublishPage() {
                   </Text>
                   <Group justify="flex-end" gap="xs">
                     <Button variant="default" onClick={() => setConfirming(false)} data-autofocus>
-                      Not yet
+                      Cancel
                     </Button>
                     <Button
                       color="red.9"
@@ -224,5 +227,5 @@ export function PublishPage() {
 
 function publishLabel(preview: Preview | null | undefined, isLater: boolean): string {
   const verb = isLater ? 'Schedule' : 'Publish'
-  return preview?.lose ? `${verb}, though ${number(preview.lose)} lose access` : verb
+  return preview?.lose ? `${verb}: ${number(preview.lose)} lose access` : verb
 }

@@ -68,7 +68,7 @@ function Groups({ document, search, open, onOpen }: GroupsProps) {
   const routes = routesOf(document).filter(({ method, path, operation }) =>
     `${method} ${path} ${operation.operationId} ${operation.summary}`.toLowerCase().includes(search),
   )
-  if (routes.length === 0) return <Text c="dimmed">No route matches.</Text>
+  if (routes.length === 0) return <Text c="dimmed">No matching routes.</Text>
   return (
     <Stack gap="xl">
       {document.tags.map(({ name }) => {

@@ -24,7 +24,7 @@ interface RestoreVersionProps {
 export function RestoreVersion(props: RestoreVersionProps) {
   const { appId, packageId, name, features, version } = props
   const restore = useChange(RESTORE, {
-    said: `${name}: version ${version.version} is the draft now.`,
+    said: `Version ${version.version} of ${name} restored as a draft.`,
     next: {
       label: 'Review and publish',
       to: { to: '/apps/$app/packages/$id/publish', params: { app: appId, id: packageId } },

@@ -86,7 +86,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
             <Amount
               key={`${provider} ${currency}`}
               text={moneyText({ amount: failedAmount, decimals, currency })}
-              note={`${units(failed, 'payment', 'payments')} not paid so far${at(provider)}`}
+              note={`${units(failed, 'payment', 'payments')} still unpaid${at(provider)}`}
             />
           ))}
       </Figure>

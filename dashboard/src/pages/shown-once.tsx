@@ -54,7 +54,7 @@ export function ShownOnce({
           {formerExpiresAt !== null && (
             <>
               {' '}
-              The former one works until <When at={formerExpiresAt} time />.
+              The previous secret works until <When at={formerExpiresAt} time />.
             </>
           )}
         </Text>

@@ -90,7 +90,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                     {
                       label: 'Until',
                       wide: true,
-                      cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'no end'),
+                      cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'No end date'),
                     },
                     {
                       label: 'Reason',

@@ -69,7 +69,7 @@ export function UserRecharges({ appId, userId }: { appId: string; userId: string
                 </Title>
                 {autoRecharges.length === 0 && (
                   <Text size="sm" c="dimmed">
-                    Credits can be bought with the user's saved card whenever few are left.
+                    Buy credits with the user's saved card whenever few are left.
                   </Text>
                 )}
               </div>

@@ -134,11 +134,11 @@ const TEST_CARDS = `<table>
       <caption>Test cards, for use with any future date and any security code</caption>
       <thead><tr><th scope="col">Number</th><th scope="col">Result</th></tr></thead>
       <tbody>
-        <tr><td>4242 4242 4242 4242</td><td>is charged and renews</td></tr>
-        <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
-        <tr><td>4000 0000 0000 0341</td><td>is charged, but fails to renew</td></tr>
-        <tr><td>4000 0000 0000 9979</td><td>is charged, and is reported stolen afterwards</td></tr>
-        <tr><td>4000 0000 0000 0119</td><td>is charged, and later charges lose their first answer</td></tr>
+        <tr><td>4242 4242 4242 4242</td><td>Charged; renews</td></tr>
+        <tr><td>4000 0000 0000 0002</td><td>Declined</td></tr>
+        <tr><td>4000 0000 0000 0341</td><td>Charged; renewals are declined</td></tr>
+        <tr><td>4000 0000 0000 9979</td><td>Charged once, then reported stolen</td></tr>
+        <tr><td>4000 0000 0000 0119</td><td>Charged; the first response to each later charge is lost</td></tr>
       </tbody>
     </table>`
 
