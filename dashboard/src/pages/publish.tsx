@@ -155,8 +155,8 @@ export function PublishPage() {
                   description={`In your time zone (${timeZone}), by the clock of the app. The package cannot be edited until then`}
                   maw={520}
                   required
-                  // In sight, above the buttons.
-                  autoFocus
+                  // Once it is chosen: in sight, above the buttons.
+                  autoFocus={date === ''}
                   styles={{ input: { scrollMarginBottom: 96 } }}
                   type="datetime-local"
                   error={fieldErrorOf(publish.error, ['at'])?.at}
