@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Accordion.css'
 import { Accordion, Anchor, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type OpenApi, type Operation, useOpenapi } from '../api/openapi.ts'
