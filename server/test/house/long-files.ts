@@ -38,6 +38,7 @@ export const LONGER: Record<string, string> = {
   'server/test/dashboard/import-runs.test.ts': ONE_SETTING,
   'server/test/dashboard/members.test.ts': ONE_SETTING,
   'server/test/dashboard/role-matrix.test.ts': ROWS,
+  'server/test/dashboard/sample.test.ts': ONE_SETTING,
   'server/test/dashboard/users.test.ts': ONE_SETTING,
   'server/test/events/events.test.ts': ONE_SETTING,
   'server/test/overrides/overrides.test.ts': ONE_SETTING,
