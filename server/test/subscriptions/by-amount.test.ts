@@ -19,21 +19,19 @@ beforeAll(async () => {
     ${price('nine', 'plan', 900, 'usd')} ${price('many', 'plan', 250, 'usd')}
     ${price('euro', 'plan', 100, 'eur')} ${price('addon', 'extra', 400, 'usd')} }`)
   // Users with one bill each. The add-on of bob is on the bill of his plan.
-  await rowsOf(
-    { connectionString: server.databaseUrl },
-    `with u as (insert into users (app_id, id, metadata)
-       select 'shop', id, '{}' from unnest('{ann,bob,cyd,dan,eve}'::text[]) with ordinality x (id, n) order by n returning *),
-     bill as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, price_ids, quantities)
-       select 'shop', 'sandbox', u.id, uid, 'active', now(), true, prices::text[], counts::bigint[] from u join (values
-         ('ann', '{nine}', '{1}'), ('bob', '{addon,nine}', '{1,1}'), ('cyd', '{euro}', '{1}'), ('dan', '{many}', '{4}'))
-         b (id, prices, counts) using (id) returning ref)
-     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, quantity, provider, provider_ref)
-     select 'shop', s.id, u.uid, s.package, s.package = 'extra', now(), now(), s.many,
-       case when s.person <> 'eve' then 'sandbox' end, case when s.person <> 'eve' then s.person end
-     from (values (1, 'ann', 'ann', 'plan', 1), (2, 'bob', 'bob', 'plan', 1), (3, 'bob-extra', 'bob', 'extra', 1),
-       (4, 'cyd', 'cyd', 'plan', 1), (5, 'dan', 'dan', 'plan', 4), (6, 'eve', 'eve', 'plan', 1))
-       s (n, id, person, package, many) join u on u.id = s.person order by n`,
-  )
+  const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text)
+  await sql(`insert into users (app_id, id, metadata)
+    select 'shop', id, '{}' from unnest('{ann,bob,cyd,dan,eve}'::text[]) with ordinality x (id, n) order by n`)
+  await sql(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, price_ids, quantities)
+    select 'shop', 'sandbox', u.id, uid, 'active', now(), true, prices::text[], counts::bigint[] from users u join (values
+      ('ann', '{nine}', '{1}'), ('bob', '{addon,nine}', '{1,1}'), ('cyd', '{euro}', '{1}'), ('dan', '{many}', '{4}'))
+      b (id, prices, counts) using (id) where u.app_id = 'shop'`)
+  await sql(`insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, quantity, provider, provider_ref)
+    select 'shop', s.id, u.uid, s.package, s.package = 'extra', now(), now(), s.many,
+      case when s.person <> 'eve' then 'sandbox' end, case when s.person <> 'eve' then s.person end
+    from (values (1, 'ann', 'ann', 'plan', 1), (2, 'bob', 'bob', 'plan', 1), (3, 'bob-extra', 'bob', 'extra', 1),
+      (4, 'cyd', 'cyd', 'plan', 1), (5, 'dan', 'dan', 'plan', 4), (6, 'eve', 'eve', 'plan', 1))
+      s (n, id, person, package, many) join users u on u.app_id = 'shop' and u.id = s.person order by n`)
 })
 afterAll(() => server?.stop())
 
