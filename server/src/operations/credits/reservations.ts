@@ -11,6 +11,7 @@ import type { ReservationChange } from '../../domain/reservation-calls.ts'
 import { findReservation, type ReservationRow, reservationsOfUser } from '../../store/credits/reservations.ts'
 import type { Call } from '../call/call.ts'
 import type { ReservationAction, ReservationCall } from '../call/hot-paths.ts'
+import { countReservation } from '../usage/feature-counts.ts'
 import { type SpendingFilter, spendingPage } from './credits.ts'
 import { mutateOwned, type Spender, writeBurn } from './mutate-spender.ts'
 
@@ -26,17 +27,22 @@ export async function mutateReservation(
 ): Promise<UserReservation> {
   const batched = isIdentifier(id) ? await inBatch(call, { ...action, id }) : null
   if (batched) return batched
-  return mutateOwned(
+  let count = () => {}
+  const answer = await mutateOwned(
     call,
     async (tx) => (isIdentifier(id) ? findReservation(tx, call.appId, id) : null),
     () => reservationNotFound(id),
     async (spender, row) => {
       const change = await decide(spender, row)
       if (change.changed) await writeBurn(spender, change.burn, { isNew: false, row: change.after })
+      const of = { appId: call.appId, featureId: row.featureId, kind: action.kind }
+      count = () => countReservation(call.service.activity.features, of, row, change)
       return userReservation(change.after, spender.user.id, spender.now)
     },
     ({ parts }) => ({ drawnFrom: poolOf(parts), entities: entitiesOf(parts) }),
   )
+  count()
+  return answer
 }
 
 /** Null: it must be decided in a transaction of its own. What members do is audited there. */

@@ -10,6 +10,7 @@ import { decideReserve, sameReservation, unheldReservation } from '../../domain/
 import { findReservation } from '../../store/credits/reservations.ts'
 import type { Call } from '../call/call.ts'
 import { accessOf } from '../usage/can-use-feature.ts'
+import { countReservation } from '../usage/feature-counts.ts'
 import { mutateSpender, purseWith, writeBurn } from './mutate-spender.ts'
 import { inBatch } from './reservations.ts'
 
@@ -29,7 +30,8 @@ export async function reserveUsage(
   const isNew = input.id === null
   const batched = await inBatch(call, { kind: 'RESERVE', id: asked.id, isNew, userId, asked })
   if (batched) return batched
-  return mutateSpender(
+  let count = () => {}
+  const answer = await mutateSpender(
     call,
     userId,
     featureId,
@@ -42,10 +44,14 @@ export async function reserveUsage(
       const change = purse
         ? decideReserve(purse, asked, state.spending?.live ?? 0, now)
         : accessOf(state, asked.atLeast).reason
+      const of = { appId: call.appId, featureId, kind: 'RESERVE' as const }
+      count = () => countReservation(call.service.activity.features, of, null, change)
       if (typeof change === 'string') return unheldReservation(asked, userId, change, now)
       if (change.changed) await writeBurn(spender, null, { isNew: true, row: change.after })
       return userReservation(change.after, userId, now)
     },
     { entities: asked.entities },
   )
+  count()
+  return answer
 }

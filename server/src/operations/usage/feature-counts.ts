@@ -1,7 +1,9 @@
+import type { Reservation } from '../../domain/reservation.ts'
+import type { Change } from '../../domain/reservation-calls.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CountedFeature, FeatureCalls } from '../../store/usage/feature-activity.ts'
 import type { CounterMove } from '../../store/usage/usage-moves.ts'
-import type { FeatureTally, PendingUsage } from '../call/hot-paths.ts'
+import type { FeatureTally, PendingUsage, ReservationCall } from '../call/hot-paths.ts'
 
 /** Numbers of calls by app and feature, in memory. Only features that exist are counted, so there are not many. */
 export class FeatureCounts {
@@ -69,4 +71,18 @@ export function countRefused(
 ): void {
   const { featureId } = event
   if (apps.known(appId)?.catalogue.features.has(featureId)) tally.refused(appId, featureId, 1)
+}
+
+/** A settlement is a record of the units that it settles. `change`: a string, where nothing was held. */
+export function countReservation(
+  tally: FeatureTally,
+  of: { appId: string; featureId: string; kind: ReservationCall['kind'] },
+  before: Reservation | null,
+  change: Change | string,
+): void {
+  const { appId, featureId, kind } = of
+  if (kind === 'RELEASE') return
+  if (typeof change === 'string' || !change.changed) tally.refused(appId, featureId, 1)
+  else if (kind === 'SETTLE')
+    tally.recorded(appId, featureId, 1, change.after.settled - (before?.settled ?? 0))
 }

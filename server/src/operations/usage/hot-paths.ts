@@ -231,7 +231,10 @@ function usageRecorder(
         if (batch.every(isRecord)) return record(db, batch)
         const records = batch.filter(isRecord)
         const recorded = records.length > 0 ? await record(db, records) : []
-        const reserved = await reserveBatch(store, apps, db, batch.filter(isReservation), how)
+        const calls = batch.filter(isReservation)
+        const settlements = calls.filter(({ reservation }) => reservation.kind === 'SETTLE')
+        activity.count('records', settlements)
+        const reserved = await reserveBatch(store, apps, db, calls, activity.features, how)
         return batch.map((one) => {
           const result = (isRecord(one) ? recorded : reserved).shift()
           if (!result) throw new Error('a call of a batch has no result')

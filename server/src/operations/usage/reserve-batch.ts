@@ -21,9 +21,10 @@ import type { Tx } from '../../store/connection/database.ts'
 import type { FoundReservation } from '../../store/credits/reservations.ts'
 import type { Basis } from '../../store/usage/usage-moves.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
-import type { EntitlementState, PendingReservation } from '../call/hot-paths.ts'
+import type { EntitlementState, FeatureTally, PendingReservation } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 import { type UsageState, usageState } from './counter-memory.ts'
+import { countReservation } from './feature-counts.ts'
 import { type Answers, answerKnownKeys } from './known-keys.ts'
 import { type Reading, readEntitlements } from './read-entitlements.ts'
 import { recallCalls } from './recall.ts'
@@ -42,11 +43,12 @@ export async function reserveBatch(
   apps: AppCache,
   client: Tx,
   pending: readonly PendingReservation[],
+  tally: FeatureTally,
   how: Reading,
 ): Promise<BatchResult<Answer>[]> {
   const answers: Answers<Answer> = new Array(pending.length)
   try {
-    await reserveTogether(store, apps, client, pending, answers, how)
+    await reserveTogether(store, apps, client, pending, tally, answers, how)
   } catch (error) {
     failOthers(answers, error)
   }
@@ -61,6 +63,7 @@ async function reserveTogether(
   apps: AppCache,
   client: Tx,
   pending: readonly PendingReservation[],
+  tally: FeatureTally,
   answers: Answers<Answer>,
   how: Reading,
 ): Promise<void> {
@@ -82,11 +85,11 @@ async function reserveTogether(
     const readAt = how.spenders?.now() ?? 0
     const spenders = new Map<string, Reserved>()
     for (const one of recalled)
-      if (!answers[one.index]) decide(apps, spenders, one, one.state, one.state.basis, answers)
+      if (!answers[one.index]) decide(apps, tally, spenders, one, one.state, one.state.basis, answers)
     for (const [i, one] of others.entries()) {
       const state = states[i]
       if (!state || 'error' in state) answers[one.index] = ALONE
-      else decide(apps, spenders, one, usageState(state.value), null, answers)
+      else decide(apps, tally, spenders, one, usageState(state.value), null, answers)
     }
     const asked = [...recalled, ...others]
     const written = [...spenders.values()].sort((a, b) => a.move.userUid - b.move.userUid)
@@ -99,7 +102,10 @@ async function reserveTogether(
           how.spenders?.forget(one.move.appId, one.userId)
           continue
         }
-        for (const { index, answer } of one.answers) answers[index] = { value: answer }
+        for (const { index, answer, count } of one.answers) {
+          answers[index] = { value: answer }
+          count()
+        }
         for (const { caller } of one.callers) apps.confirm(caller)
         rememberSpent(how, one, readAt)
       }
@@ -126,13 +132,14 @@ async function readStates(
 interface Reserved extends Omit<Spent, 'decisions'> {
   /** live reservations after the calls so far, by feature */
   live: Map<string, number>
-  answers: { index: number; answer: UserReservation }[]
+  answers: { index: number; answer: UserReservation; count: () => void }[]
   callers: Pick<PendingReservation, 'caller'>[]
 }
 
 /** `recalled`: the basis of a remembered state; one that would be refused by it stays open. Null: it has been read. */
 function decide(
   apps: AppCache,
+  tally: FeatureTally,
   spenders: Map<string, Reserved>,
   { item, index, question, found }: Asked,
   state: UsageState,
@@ -177,12 +184,21 @@ function decide(
     answers[index] = ALONE
     return
   }
+  const { move } = spender
+  const count = () => {
+    if (change !== null) countReservation(tally, { appId, featureId, kind: reservation.kind }, found, change)
+  }
   if (change === null || typeof change === 'string' || !change.changed || change.purse === null) {
     // With a key, the answer must be stored.
-    answers[index] = key ? ALONE : { value: answer }
+    if (key) answers[index] = ALONE
+    // By what earlier calls of the move leave: it is true once they are written.
+    else if (others) spender.answers.push({ index, answer, count })
+    else {
+      answers[index] = { value: answer }
+      count()
+    }
     return
   }
-  const { move } = spender
   spenders.set(name, spender)
   spender.states.set(featureId, spender.states.get(featureId) ?? state)
   const of = { appId, userUid: uid, userId, featureId }
@@ -199,7 +215,7 @@ function decide(
   spender.purses.set(featureId, change.purse)
   const drawn = change.purse.pool
   if (drawn) spender.purses.set(drawn.featureId, drawn.purse)
-  spender.answers.push({ index, answer })
+  spender.answers.push({ index, answer, count })
   spender.callers.push(item)
 }
 
