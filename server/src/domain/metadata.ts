@@ -29,3 +29,15 @@ function checkDepth(value: Json, depth: number): void {
   }
   for (const child of Object.values(value)) checkDepth(child, depth + 1)
 }
+
+/** Whether two values mean the same: the order of keys means nothing. */
+export function isSameJson(a: Json, b: Json): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    return a.every((one, i) => isSameJson(one, b[i] as Json))
+  }
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key] as Json, b[key] as Json))
+}

@@ -1,5 +1,6 @@
 import { conflict, quote, rateLimited } from './errors.ts'
 import { MAX_RESERVATIONS } from './limits.ts'
+import { isSameJson } from './metadata.ts'
 import { currentPeriod, type Purse } from './purse.ts'
 import {
   entitiesOf,
@@ -94,12 +95,15 @@ export function sameReservation<Held extends Reservation>(
     found.amount === asked.amount &&
     found.atLeast === asked.atLeast &&
     found.ttlSeconds === asked.ttlSeconds &&
-    JSON.stringify(entitiesOf(found.parts)) === JSON.stringify(asked.entities) &&
-    JSON.stringify(found.metadata) === JSON.stringify(asked.metadata)
+    isSameSet(entitiesOf(found.parts), asked.entities) &&
+    isSameJson(found.metadata, asked.metadata)
   if (!same)
     throw conflict(`A reservation with the id ${quote(found.id)} already exists with different content`, 'id')
   return found
 }
+
+const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((one) => others.includes(one))
 
 /** Why fewer units than requested can be held: the sources have too few, or a cap. */
 function tooFew(purse: Purse, atLeast: number, now: number, entities: readonly string[]): string {

@@ -97,6 +97,49 @@ describe('reservations', () => {
     ).toBe('CONFLICT')
   })
 
+  it('are the same if only the order of entities and of the keys of metadata differs', async () => {
+    const metadata = [
+      { model: 'm', options: { a: 1, b: [2] } },
+      { options: { b: [2], a: 1 }, model: 'm' },
+    ]
+    const entities = [
+      ['team:7', 'agent:42'],
+      ['agent:42', 'team:7'],
+    ]
+    for (const i of [0, 1])
+      expect(await reserve('r', 75, { metadata: metadata[i], entities: entities[i] })).toMatchObject({
+        reserved: 75,
+      })
+    const other = (more: Variables) =>
+      code(RESERVE, { input: { id: 'r', userId: 'ann', featureId: 'call', amount: 75, ...more } })
+    expect(await other({ metadata: metadata[0], entities: ['team:7'] })).toBe('CONFLICT')
+    expect(
+      await other({ metadata: { ...metadata[0], options: { a: 1, b: [3] } }, entities: entities[0] }),
+    ).toBe('CONFLICT')
+  })
+
+  it('count as calls for their feature when they are settled or refused', async () => {
+    await reserve('r', 75)
+    await settle('r', 30, { final: false })
+    await reserve('none', 50)
+    await settle('r', 200, { ifOver: 'REJECT' })
+    await app.advance(iso(start + 400 * SECOND))
+    await settle('r', 10)
+    const { featureTotals } = await app.dashboard.data(
+      'query ($appId: String!) { featureTotals(appId: $appId) { featureId records units } }',
+      { appId: app.id },
+    )
+    expect(featureTotals).toEqual([{ featureId: 'call', records: 2, units: 40 }])
+    const to = Date.now()
+    const { featureActivity } = await app.dashboard.data(
+      `query ($appId: String!, $from: String!, $to: String!) {
+        featureActivity(appId: $appId, id: "call", from: $from, to: $to, interval: DAY) { refused }
+      }`,
+      { appId: app.id, from: iso(to - DAY), to: iso(to) },
+    )
+    expect(featureActivity.map(({ refused }: Data) => refused)).toContain(2)
+  })
+
   it('are settled in parts, with the same answer to a repeated key', async () => {
     await reserve('r', 75)
     const keyed = app.admin.with({ 'Idempotency-Key': 'part one' })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkNewCredit, type NewCredit } from '../../domain/credit.ts'
 import { badUserInput, conflict, quote } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
 import { payOwed } from '../../domain/spending-calls.ts'
 import { heldOf } from '../../domain/split.ts'
@@ -22,10 +23,12 @@ export function addCredit(
 ): Promise<UserCredit> {
   return mutateSpender(call, userId, asked.featureId, async (spender) => {
     const { tx, feature, now } = spender
+    // It may have expired since.
+    const found =
+      asked.id !== null && isIdentifier(asked.id) ? await findCredit(tx, call.appId, asked.id) : null
+    if (found) return earlier(call, spender, asked, found)
     checkNewCredit(asked, now)
     const credit = { ...asked, id: asked.id ?? `crd_${randomUUID()}`, effectiveAt: asked.effectiveAt ?? now }
-    const found = await findCredit(tx, call.appId, credit.id)
-    if (found) return earlier(call, spender, asked, found)
     if (feature.archived) {
       throw badUserInput(
         `The feature ${quote(feature.id)} is archived. Restore it before adding credits for it.`,
