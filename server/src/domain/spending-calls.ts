@@ -2,7 +2,7 @@ import { type Access, type Consumption, consumptionOf } from './access.ts'
 import { beyondText } from './allowance.ts'
 import { capFigures, capLeft, capName, tightestCap } from './cap.ts'
 import { quote } from './errors.ts'
-import { giveBack } from './give-back.ts'
+import { giveBack, withinDebt } from './give-back.ts'
 import { MAX_COUNT } from './limits.ts'
 import type { PoolSource, Purse } from './purse.ts'
 import { creditLeft, creditTotals, isLive, leftInSources, remaining, roomOf } from './sources.ts'
@@ -13,10 +13,11 @@ import type { UserEntitlement } from './user-entitlement.ts'
 
 // Checks, records and payments of a feature that more than the plan may pay for.
 
-/** A new credit pays first for what is owed in this period. */
+/** A new credit pays first for what is owed in this period, unless the plan covers it by now. */
 export function payOwed(purse: Purse, creditId: string, now: number): Taken {
   const credit = purse.credits.find(({ id }) => id === creditId)
-  const amount = credit && isLive(credit, now) ? Math.min(purse.owed, creditLeft(credit)) : 0
+  const { owed } = withinDebt(purse)
+  const amount = credit && isLive(credit, now) ? Math.min(owed, creditLeft(credit)) : 0
   if (amount === 0) return { purse, parts: [] }
   const parts = [
     { credit: creditId, amount },

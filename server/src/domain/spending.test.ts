@@ -830,7 +830,11 @@ function byReplay(steps: readonly Step[]): Outcome {
     } else if (step.do === 'add') {
       const credit = { ...step.credit, of: on, bought: step.credit.amount, voidedAt: null }
       credits.push(credit)
-      for (const unit of units.filter((u) => u.of === on && u.state === 'owed' && u.period === nowOf(on))) {
+      // What a higher limit covers by now is not paid.
+      const { overage, overageCap } = plans[on]
+      const unpaid = Math.max(0, beyondBudget(on) - (overage ? (overageCap ?? 0) : 0))
+      const owed = units.filter((u) => u.of === on && u.state === 'owed' && u.period === nowOf(on))
+      for (const unit of owed.slice(0, unpaid)) {
         if (leftIn(on, credit.id) === 0) break
         unit.source = credit.id
         unit.state = 'used'

@@ -159,6 +159,46 @@ describe('credits', () => {
     expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
+  it('pay first for what a SET left unpaid before there were any', async () => {
+    expect(await record(7)).toMatchObject({ recorded: true })
+    expect(await record(16, { action: 'SET' })).toMatchObject({ recorded: true })
+    expect(await record(-1)).toMatchObject({ recorded: true })
+    expect(await add('new', 3)).toMatchObject({ used: 3, state: 'SPENT' })
+    expect(await add('next', 20)).toMatchObject({ used: 2 })
+    expect(await check()).toMatchObject({ consumption: { used: 10, remaining: 18 } })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('do not pay for what a lower limit no longer covers', async () => {
+    expect(await record(8, { action: 'SET' })).toMatchObject({ recorded: true })
+    await app.advance(iso(start + 1_000))
+    await app.admin.call('changeSubscription { now }', { userId: 'ann', packageId: 'small', when: 'NOW' })
+    expect(await add('new', 3)).toMatchObject({ used: 0 })
+    expect(await check()).toMatchObject({ consumption: { used: 8, remaining: 3 } })
+  })
+
+  it('do not pay for what a higher limit covers by now', async () => {
+    await add('spent', 1)
+    expect(await record(10, { action: 'SET' })).toMatchObject({ recorded: true })
+    const change = (packageId: string) =>
+      app.admin.call('changeSubscription { now }', { userId: 'ann', packageId, when: 'NOW' })
+    await change('small')
+    expect(await record(13, { action: 'SET' })).toMatchObject({ recorded: true })
+    await change('plan')
+    // 12 of 10 were used: two of those that nothing has paid for.
+    expect(await add('new', 20)).toMatchObject({ used: 2 })
+    expect(await check()).toMatchObject({ consumption: { used: 10, remaining: 18 } })
+    expect(await unbalanced()).toEqual([])
+  })
+
+  it('are added once under one id, also if they have expired since', async () => {
+    const order = { expiresAt: iso(start + DAY), effectiveAt: iso(start) }
+    await add('order', 5, order)
+    await app.advance(iso(start + 2 * DAY))
+    expect(await add('order', 5, order)).toMatchObject({ state: 'EXPIRED', amount: 5 })
+    expect(await credits()).toHaveLength(1)
+  })
+
   it('are added once under one id', async () => {
     const first = await add('one', 5, { reason: 'welcome' })
     expect(first).toMatchObject({

@@ -79,7 +79,7 @@ import {
 import { listDenials, noteDenials } from '../../src/store/usage/denials.ts'
 import { featureActivityBetween, featureTotals } from '../../src/store/usage/feature-activity.ts'
 import { lockUsageKey, storeResults } from '../../src/store/usage/idempotency.ts'
-import { countCounters, holdCounters, usageSince, usedIn } from '../../src/store/usage/usage.ts'
+import { countCounters, holdCounters, usageSince, usedAfterSet, usedIn } from '../../src/store/usage/usage.ts'
 import * as hours from '../../src/store/usage/usage-hours.ts'
 import * as overrides from '../../src/store/users/overrides.ts'
 import { searchUsers } from '../../src/store/users/search-users.ts'
@@ -350,6 +350,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   setSpends: (db, app) => features.setSpends(db, app, ['calls']),
   flagPools: (db, app) =>
     features.flagPools(db, app, [{ ...FEATURE, id: 'calls', costs: [{ featureId: 'calls', cost: 2 }] }]),
+  storeOwed: (db, app) => spenders.storeOwed(db, app, UID, 'calls', { amount: 1, period: 'MONTH 0' }),
   lockSpender: (db, app) => spenders.lockSpender(db, app, UID, ['calls']),
   endSpending: (db, app) => spenders.endSpending(db, app, UID),
   lockUsageKey: (db, app) => lockUsageKey(db, app, 'event'),
@@ -393,6 +394,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   reservationsOfUser: (db, app) =>
     reservations.reservationsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
   usedIn: (db, app) => usedIn(db, app, UID, COUNTER),
+  usedAfterSet: (db, app) => usedAfterSet(db, app, UID, COUNTER, 0),
   packageHistory: (db, app) => history.packageHistory(db, app, 'plan'),
   packageOfMigration: (db, app) => history.packageOfMigration(db, app, 'migration'),
   markUndone: (db, app) => history.markUndone(db, app, 'migration', NOW),

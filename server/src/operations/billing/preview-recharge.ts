@@ -1,5 +1,6 @@
 import { windowStart } from '../../domain/cap.ts'
 import { userNotFound } from '../../domain/errors.ts'
+import { withinDebt } from '../../domain/give-back.ts'
 import { NO_SPENDING, purseOf, spendable } from '../../domain/purse.ts'
 import { balanceOf, checkRechargeRule, HEALTHY, mayCharge, setAgain } from '../../domain/recharge.ts'
 import { rechargeChargesOf, rechargeRulesOf } from '../../store/credits/recharges.ts'
@@ -61,5 +62,6 @@ export async function autoRechargePreview(
 function owedIn({ entitlement, spending, used, pool, now }: EntitlementState): number {
   const own = spending ?? { ...NO_SPENDING, entities: [] }
   const basis = spendable(entitlement, own, now, pool?.open)
-  return basis ? purseOf(basis, used, own, now, pool && poolFrom(pool, pool.spending, now)).owed : 0
+  if (!basis) return 0
+  return withinDebt(purseOf(basis, used, own, now, pool && poolFrom(pool, pool.spending, now))).owed
 }

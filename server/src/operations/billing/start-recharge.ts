@@ -1,6 +1,7 @@
 import { creditState } from '../../domain/credit.ts'
 import { soldTimes } from '../../domain/credit-sale.ts'
 import { quote } from '../../domain/errors.ts'
+import { withinDebt } from '../../domain/give-back.ts'
 import { MAX_CREDITS } from '../../domain/limits.ts'
 import { providerNameFirst } from '../../domain/provider-name.ts'
 import {
@@ -39,7 +40,8 @@ export async function startRecharge(spender: Spender, rule: RechargeRuleRow): Pr
   if (rule.isUnderWay || !mayCharge(rule, now) || balanceOf(spending.credits, now) >= rule.below) return
   const price = await findCreditPrice(tx, appId, rule.priceId)
   if (!price) throw new Error('a rule of automatic recharges has no price')
-  const owed = (await purseWith(spender, spending))?.owed ?? 0
+  const purse = await purseWith(spender, spending)
+  const owed = purse ? withinDebt(purse).owed : 0
   const planned = await planRecharge(spender, rule, price, owed)
   if (planned.kind === 'later') return setRechargeHealth(tx, of, postponed(rule, planned))
   if (planned.kind === 'enough') return

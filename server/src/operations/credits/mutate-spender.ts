@@ -1,7 +1,16 @@
+import { overageOf } from '../../domain/allowance.ts'
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { badUserInput, quote, type TollgateError } from '../../domain/errors.ts'
+import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { NO_SPENDING, type Purse, purseOf, type Spending, spendable } from '../../domain/purse.ts'
+import {
+  currentPeriod,
+  NO_SPENDING,
+  type Purse,
+  purseOf,
+  type Spending,
+  spendable,
+} from '../../domain/purse.ts'
 import type { Burn } from '../../domain/reservation-calls.ts'
 import type { Part } from '../../domain/split.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
@@ -10,9 +19,9 @@ import { setSpends } from '../../store/catalogue/features.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { UserTx } from '../../store/connection/places.ts'
 import { heldCredits } from '../../store/credits/credits.ts'
-import { enrolSpender, lockSpender } from '../../store/credits/spenders.ts'
+import { enrolSpender, lockSpender, storeOwed } from '../../store/credits/spenders.ts'
 import type { LedgerKey, ReservationWrite } from '../../store/usage/spending-move.ts'
-import { holdCounters, usedIn } from '../../store/usage/usage.ts'
+import { holdCounters, usedAfterSet, usedIn } from '../../store/usage/usage.ts'
 import { findUserByUid, type UserRow } from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState, WaitingCaller } from '../call/hot-paths.ts'
@@ -213,7 +222,36 @@ async function enrolled({ spender, version: locked, featureIds }: OpenSpender): 
     const counter = { uid: user.uid, featureId: id, resetPeriod, periodStart: period.start }
     await holdCounters(tx, appId, [counter])
   }
-  return { ...spender, version }
+  const owed = await owedBefore(spender)
+  if (!owed) return { ...spender, version }
+  await storeOwed(tx, appId, user.uid, featureId, owed)
+  return { ...spender, version, spending: { ...spender.spending, owed } }
+}
+
+/**
+ * What a user who was not enrolled owes: the units of the last SET beyond the budget and the overage. Usage is no debt if the plan
+ * or the override has changed since.
+ */
+async function owedBefore({
+  call: { appId },
+  tx,
+  user,
+  feature,
+  now,
+  state: { entitlement, holder },
+}: Omit<Spender, 'version'>): Promise<Spending['owed']> {
+  if (entitlement.kind !== 'metered' || !holder) return null
+  const { budget } = entitlement.allowance
+  if (budget === null) return null
+  const key = counterKey(feature.id, entitlement)
+  const used = (await usedIn(tx, appId, user.uid, key)) ?? 0
+  const most = budget + overageOf(entitlement.allowance)
+  if (used <= most) return null
+  const override = overrideAt(holder.overrides, feature.id, now)
+  const since = Math.max(override?.startedAt ?? 0, ...holder.live.map(({ startedAt }) => startedAt))
+  const set = await usedAfterSet(tx, appId, user.uid, key, since)
+  if (set === null || set <= most) return null
+  return { amount: Math.min(used, set) - most, period: currentPeriod(entitlement) }
 }
 
 /** The sources of a spender as they are with this spending; null: the feature is not granted, and no credit can be used. */

@@ -1,3 +1,4 @@
+import type { Spending } from '../../domain/purse.ts'
 import type { HomeDb, UserDb } from '../connection/places.ts'
 import { enrol } from '../usage/enrol.ts'
 
@@ -31,6 +32,20 @@ export async function enrolSpender(
   const version = await enrol(db, appId, uid, featureIds)
   if (version === null) throw new Error('a spender was not stored')
   return version
+}
+
+/** Stores what is owed by a user who was just enrolled. */
+export async function storeOwed(
+  db: HomeDb,
+  appId: string,
+  uid: number,
+  featureId: string,
+  owed: NonNullable<Spending['owed']>,
+): Promise<void> {
+  await db.query(
+    `update spender set features = jsonb_set(features, array[$3, 'owed'], $4) where app_id = $1 and user_uid = $2`,
+    [appId, uid, featureId, JSON.stringify(owed)],
+  )
 }
 
 /** Voids the credits of a user, and ends their reservations, caps and automatic recharges. */

@@ -47,6 +47,24 @@ export async function usedIn(
   return rows[0]?.used ?? null
 }
 
+/** What the last SET of a counter since then left it at; null: there was none. */
+export async function usedAfterSet(
+  db: UserDb,
+  appId: string,
+  uid: number,
+  { featureId, resetPeriod, periodStart }: LedgerKey,
+  since: number,
+): Promise<number | null> {
+  const { rows } = await db.query<{ used: number }>(
+    `select used from usage_ledger
+     where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4 and period_start = $5
+       and action = 'SET' and recorded_at >= $6
+     order by seq desc limit 1`,
+    [appId, uid, featureId, resetPeriod, timestamp(periodStart), timestamp(since)],
+  )
+  return rows[0]?.used ?? null
+}
+
 /**
  * The values of these counters, in order; 0 where there is none. Until the transaction ends nobody else changes them, and
  * usage that was decided before is decided again: each counter becomes another row, or is created, so that no writer finds
