@@ -8,7 +8,7 @@ import { FormDialog } from '../forms/form-dialog.tsx'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
-import { withNumbers } from '../ui/number.ts'
+import { units, withNumbers } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Sentence } from '../ui/sentence.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
@@ -26,7 +26,8 @@ const UsageOverTime = lazy(async () => ({
 const GRANTED = graphql(`
   query GrantedFeatures($appId: String!, $userId: String!) {
     grantedFeatures(appId: $appId, userId: $userId) {
-      featureId name type unitLabel unitLabelPlural access reason periodEnd
+      featureId name type unitLabel unitLabelPlural access reason resetPeriod periodEnd
+      creditsLeft poolLeft
       consumption { used budget overageEnabled }
       source { text at subject { kind appId id } }
     }
@@ -103,13 +104,14 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                         </Link>
                       )}
                     </Group>
-                    {granted.consumption ? (
+                    {granted.consumption && granted.resetPeriod ? (
                       <UsageBar label={`${granted.name} used`} {...granted.consumption} labels={granted} />
                     ) : (
                       <Text size="sm" c="dimmed">
-                        {withNumbers(granted.reason)}
+                        {granted.consumption ? 'Not part of a package' : withNumbers(granted.reason)}
                       </Text>
                     )}
+                    <Beside granted={granted} />
                     {granted.source.length > 0 && (
                       <Text size="xs" c="dimmed" className="break numbers">
                         <Sentence parts={granted.source} />
@@ -121,7 +123,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                           Resets <When at={granted.periodEnd} time />
                         </>
                       ) : (
-                        granted.consumption && 'Never resets'
+                        granted.resetPeriod && 'Never resets'
                       )}
                     </Text>
                     {granted.consumption && (
@@ -189,6 +191,26 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
         )
       }
     </Loaded>
+  )
+}
+
+/** What pays for a feature beside the plan. */
+function Beside({ granted }: { granted: Granted }) {
+  const { creditsLeft, poolLeft, unitLabel, unitLabelPlural } = granted
+  const amount = (left: number) => units(left, unitLabel, unitLabelPlural)
+  return (
+    <>
+      {creditsLeft !== null && creditsLeft > 0 && (
+        <Text size="sm" className="numbers">
+          {amount(creditsLeft)} left in credits
+        </Text>
+      )}
+      {poolLeft !== null && poolLeft > 0 && (
+        <Text size="sm" className="numbers">
+          {amount(poolLeft)} more from its pool
+        </Text>
+      )}
+    </>
   )
 }
 

@@ -36,10 +36,12 @@ export function sourcesOf(purse: Purse, now: number): Source[] {
 
 /** Units left in all sources; null: unlimited. The caps of a pool limit what is left in it. */
 export function leftInSources(purse: Purse, now: number, entities: readonly string[] = []): number | null {
-  const { pool } = purse
-  const drawable = pool?.open ? inUnits(remaining(pool.purse, now, entities), pool) : 0
-  return finite(leftInOwn(purse, now) + drawable)
+  return finite(leftInOwn(purse, now) + infinite(leftInPool(purse, now, entities)))
 }
+
+/** Units that the pool can pay for without overage; null: any number. */
+export const leftInPool = ({ pool }: Purse, now: number, entities: readonly string[] = []): number | null =>
+  pool?.open ? finite(inUnits(remaining(pool.purse, now, entities), pool)) : 0
 
 const leftInOwn = (purse: Purse, now: number): number => planLeft(purse) + creditTotals(purse, now).left
 

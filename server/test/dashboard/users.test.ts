@@ -191,6 +191,40 @@ describe('gap: users in the dashboard', () => {
 })
 
 describe("gap: a user's page", () => {
+  it('grants what credits and a pool pay for, as a check does', async () => {
+    const app = await newApp()
+    const { admin, dashboard } = app
+    for (const id of ['token', 'image'])
+      await admin.call('createFeature { id }', { input: { id, name: id, type: 'CONSUMABLE' } })
+    await admin.call('updateFeature { id }', {
+      id: 'token',
+      input: { costs: [{ featureId: 'image', cost: 10 }] },
+    })
+    await publishPackage(app, 'plan', { calls: { limit: 3 } })
+    await admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
+    const granted = async () =>
+      (
+        await dashboard.call(
+          'grantedFeatures { featureId access reasonCode creditsLeft poolLeft resetPeriod consumption { used budget remaining } }',
+          { userId: 'ann' },
+        )
+      ).map(({ featureId, ...rest }: Data) => [featureId, rest])
+    expect(await granted()).toEqual([])
+    await admin.call('addCredit { id }', { input: { userId: 'ann', featureId: 'token', amount: 57 } })
+    const none = { resetPeriod: null, access: true, reasonCode: 'WITHIN_BUDGET' }
+    expect(Object.fromEntries(await granted())).toEqual({
+      token: { ...none, creditsLeft: 57, poolLeft: null, consumption: { used: 0, budget: 0, remaining: 57 } },
+      image: { ...none, creditsLeft: 0, poolLeft: 5, consumption: { used: 0, budget: 0, remaining: 5 } },
+    })
+    await admin.call('subscribe { id }', { userId: 'ann', packageIds: ['plan'] })
+    await admin.call('addCredit { id }', { input: { userId: 'ann', featureId: 'calls', amount: 4 } })
+    await admin.call('recordUsage { recorded }', { input: { userId: 'ann', featureId: 'calls', delta: 5 } })
+    expect(Object.fromEntries(await granted()).calls).toEqual({
+      ...{ access: true, reasonCode: 'WITHIN_BUDGET', creditsLeft: 2, poolLeft: null, resetPeriod: 'MONTH' },
+      consumption: { used: 3, budget: 3, remaining: 2 },
+    })
+  })
+
   it('shows subscriptions, usage with its reset date, past periods and the ledger', async () => {
     const app = await newApp()
     const { id: appId, admin, dashboard } = app

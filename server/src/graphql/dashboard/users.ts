@@ -173,7 +173,8 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     }),
   })
   const grantedFeature = builder.objectRef<GrantedFeature>('GrantedFeature').implement({
-    description: 'Access of a user to one feature granted by their packages.',
+    description:
+      'Access of a user to one feature that their packages grant, or that credits or a pool pay for.',
     fields: (t) => ({
       featureId: t.string({ resolve: (g) => g.feature.id }),
       name: t.string({ resolve: (g) => g.feature.name }),
@@ -187,6 +188,14 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
         type: types.consumption,
         nullable: true,
         description: 'Usage and budget; null for a binary feature.',
+      }),
+      creditsLeft: t.exposeFloat('creditsLeft', {
+        nullable: true,
+        description: 'Units left in credits of the feature; null if nothing but the plan pays.',
+      }),
+      poolLeft: t.exposeFloat('poolLeft', {
+        nullable: true,
+        description: 'Units that the pool can pay for; null if there is none, or if it is unlimited.',
       }),
       resetPeriod: t.expose('resetPeriod', { type: types.resetPeriod, nullable: true }),
       periodStart: t.string({ nullable: true, resolve: (g) => isoTimeOrNull(g.periodStart) }),
