@@ -219,6 +219,8 @@ describe('credits', () => {
   it.each([
     ['amount', { amount: 0 }],
     ['amount', { amount: -5 }],
+    ['amount', { amount: 1.5 }],
+    ['amount', { amount: '5' }],
     ['priority', { priority: -1 }],
     ['expiresAt', { expiresAt: iso(start) }],
     ['expiresAt', { effectiveAt: iso(start + 2 * DAY), expiresAt: iso(start + DAY) }],

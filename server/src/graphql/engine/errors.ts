@@ -40,7 +40,9 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
     return { message, locations, path, extensions: { code, type, status, ...more } }
   }
   if (cause instanceof GraphQLError) {
-    return { message: cause.message, locations, path, extensions: { code, ...ERRORS[code] } }
+    const field = fieldIn(error, cause)
+    const more = field === null ? {} : { field }
+    return { message: cause.message, locations, path, extensions: { code, ...ERRORS[code], ...more } }
   }
   const id = report(cause)
   return {
@@ -49,4 +51,11 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
     path,
     extensions: { code: 'INTERNAL_SERVER_ERROR', ...ERRORS.INTERNAL_SERVER_ERROR },
   }
+}
+
+/** The field of an input in which a variable has an invalid value: GraphQL names it before the reason. Null: none. */
+function fieldIn(error: unknown, { message }: GraphQLError): string | null {
+  if (!(error instanceof GraphQLError) || !error.message.endsWith(message)) return null
+  const [, field] = / at "\w+\.(\w+)[^"]*"; $/.exec(error.message.slice(0, -message.length)) ?? []
+  return field ?? null
 }
