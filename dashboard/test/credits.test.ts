@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { cutOff, openDashboard, picture, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
+
+const DESK = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
 let visit: Visit
 beforeAll(async () => {
   await furnish(dashboard.server)
@@ -58,6 +61,39 @@ describe('gap: the credits of a user', () => {
       .getByRole('table', { name: 'Ledger' })
       .getByText(/^Credit crd_/)
       .waitFor()
+  })
+
+  it('are burnt through the playground, and the balance follows, on a phone too', async () => {
+    await dashboard.server.admin.data(`mutation {
+      createUser(input: { id: "cy", name: "Cy" }) { id }
+      addCredit(input: { userId: "cy", featureId: "calls", amount: 1200, reason: "a start" }) { id }
+      reserveUsage(input: { userId: "cy", featureId: "calls", amount: 200 }) { id }
+    }`)
+    const phone = await dashboard.signedIn(undefined, { viewport: PHONE })
+    const { page, open, problems } = phone
+    await open('/apps/default/users/cy')
+    await page.getByText('1,000 calls left in credits').waitFor()
+    await page.getByText('Not part of a package').waitFor()
+
+    await open('/apps/default/playground?user=cy&feature=calls&delta=300')
+    await page.getByText('1,000 calls left, 200 reserved').waitFor()
+    await page.getByRole('button', { name: 'Record usage' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Amount, in calls').inputValue()).toBe('300')
+    await dialog.getByRole('button', { name: 'Record', exact: true }).click()
+    await page.getByText('700 calls left, 200 reserved').waitFor()
+
+    await open('/apps/default/users/cy?tab=credits')
+    const row = page.getByRole('table', { name: 'Credits' }).locator('tbody tr')
+    await row.getByText('700 of 1,200').waitFor()
+    await page.getByRole('button', { name: /^Release the reservation/ }).click()
+    await dialog.getByRole('button', { name: 'Release the reservation' }).click()
+    await row.getByText('900 of 1,200').waitFor()
+    expect(await cutOff(page)).toEqual([])
+    await page.getByRole('link', { name: 'ledger' }).click()
+    await page.getByRole('table', { name: 'Ledger' }).getByText('300').first().waitFor()
+    expect(problems).toEqual([])
+    await phone.close()
   })
 
   it('are sold through a price and a payment link, and show refunds', async () => {
@@ -128,5 +164,48 @@ describe('gap: the credits of a user', () => {
     ])
     await table.getByRole('link', { name: '20,000' }).click()
     await page.getByRole('table', { name: 'Prices of credits' }).waitFor()
+  })
+})
+
+/** A user with a plan, credits of several kinds, and answers that are being streamed. */
+async function furnishCredits(): Promise<void> {
+  const { admin, dashboard: members } = dashboard.server
+  await admin.data(`mutation {
+    token: createFeature(input: {id: "token", name: "AI tokens", type: CONSUMABLE, unitLabel: "token", unitLabelPlural: "tokens"}) { id }
+    plan: createPackage(input: {id: "writer", name: "Writer", features: [{id: "token", entitlement: {limit: 50000}}]}) { id }
+    grace: createUser(input: {id: "grace", name: "Grace Hopper", email: "grace@example.com"}) { id }
+  }`)
+  await members.data('mutation { publishPackage(appId: "default", id: "writer") { id } }')
+  await admin.data(`mutation {
+    subscribe(userId: "grace", packageIds: ["writer"]) { id }
+    gift: addCredit(input: {userId: "grace", featureId: "token", amount: 20000, priority: 10, expiresAt: "2090-01-31T00:00:00Z", reason: "Welcome"}) { id }
+    order: addCredit(input: {userId: "grace", featureId: "token", amount: 100000, kind: PAID, reason: "Order 1042"}) { id }
+    old: addCredit(input: {id: "old", userId: "grace", featureId: "token", amount: 5000, priority: 5, reason: "Pilot"}) { id }
+    voided: voidCredit(id: "old", reason: "The pilot is over") { id }
+    used: recordUsage(input: {userId: "grace", featureId: "token", delta: 12400}) { recorded }
+    stream: reserveUsage(input: {userId: "grace", featureId: "token", amount: 4000, ttlSeconds: 900}) { id }
+    other: reserveUsage(input: {userId: "grace", featureId: "token", amount: 1500, ttlSeconds: 900}) { id }
+  }`)
+}
+
+describe.skipIf(process.env.TOLLGATE_PICTURES !== '1')('pictures of credits', () => {
+  beforeAll(furnishCredits)
+
+  it.each([
+    { look: 'light', colorScheme: 'light', viewport: DESK },
+    { look: 'dark', colorScheme: 'dark', viewport: DESK },
+    { look: 'phone', colorScheme: 'light', viewport: PHONE },
+  ] as const)('$look', async ({ look, ...options }) => {
+    const { page, open, close } = await dashboard.signedIn(undefined, options)
+    await open('/apps/default/users/grace?tab=credits')
+    await page.getByRole('table', { name: 'Open reservations' }).waitFor()
+    await picture(page, `credits-${look}`)
+    await open('/apps/default/users/grace')
+    await page.getByText(/left in credits/).waitFor()
+    await picture(page, `credits-usage-${look}`)
+    await open('/apps/default/playground?user=grace&feature=token&delta=2000')
+    await page.getByText(/^Paid in this order/).waitFor()
+    await picture(page, `credits-playground-${look}`)
+    await close()
   })
 })

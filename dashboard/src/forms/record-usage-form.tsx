@@ -20,15 +20,26 @@ interface RecordUsageFormProps {
   appId: string
   userId: string
   feature: { featureId: string; name: string; unitLabelPlural: string | null }
+  /** to begin with */
+  amount?: number
+  /** whose caps count the usage */
+  entities?: readonly string[]
   onDone: () => void
 }
 
-export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageFormProps) {
+export function RecordUsageForm({
+  appId,
+  userId,
+  feature,
+  amount = 1,
+  entities = [],
+  onDone,
+}: RecordUsageFormProps) {
   const [refusal, setRefusal] = useState<string | null>(null)
   // One key while the form is open: a second click, or a retry after a lost answer, counts once.
   const [key, setKey] = useState(() => crypto.randomUUID())
   const form = useForm({
-    initialValues: { action: 'ADD' as 'ADD' | 'SET', delta: 1 as number | '' },
+    initialValues: { action: 'ADD' as 'ADD' | 'SET', delta: amount as number | '' },
     validate: { delta: (value) => (value === '' ? 'The amount is missing.' : null) },
     onValuesChange: () => setKey(crypto.randomUUID()),
   })
@@ -46,7 +57,8 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
   const save = form.onSubmit(({ action, delta }) => {
     setRefusal(null)
     const input = { userId, featureId: feature.featureId, action, delta: Number(delta), idempotencyKey: key }
-    record.mutate({ appId, input }, ontoFields(form))
+    const named = entities.length > 0 ? { entities: [...entities] } : {}
+    record.mutate({ appId, input: { ...input, ...named } }, ontoFields(form))
   })
   return (
     <form noValidate onSubmit={save}>

@@ -13,17 +13,20 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
-import { useAppId } from '../api/use-account.ts'
+import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { required } from '../forms/onto-fields.ts'
+import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { grantText } from '../grants.ts'
 import { adminCall, curl, quoted, sdk } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
-import { withNumbers } from '../ui/number.ts'
+import { number, units, withNumbers } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { Sentence } from '../ui/sentence.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
@@ -42,7 +45,7 @@ const EXPLAIN = graphql(`
   query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!, $entities: [String!]!) {
     explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta, entities: $entities) {
       access reason reasonCode deniedBy periodStart periodEnd
-      consumption { used budget overageEnabled }
+      consumption { used budget overageEnabled reserved remaining }
       steps { step passed parts { text at subject { kind appId id } } }
       subscriptions {
         id packageId packageName isAddon live startedAt cancelAt cancelledAt
@@ -71,6 +74,9 @@ export function PlaygroundPage() {
     { appId, userId: user, featureId: feature, delta: amount, entities: entitiesIn(entities) },
     { enabled: asked },
   )
+  const may = useMay()
+  const [recording, setRecording] = useState(false)
+  const chosen = choices.find(({ id, type }) => id === feature && type === 'CONSUMABLE')
   const form = useForm({
     initialValues: { user, feature: feature as string | null, delta: amount as number | '', entities },
     validate: { user: required('The user'), feature: required('The feature') },
@@ -131,7 +137,26 @@ export function PlaygroundPage() {
           {asked ? (
             <Loaded of={explanation} skeleton={<SkeletonCards cards={2} cols={1} height={200} />}>
               {({ explain }) =>
-                explain && <Answer appId={appId} explanation={explain} features={choices} feature={feature} />
+                explain && (
+                  <Answer
+                    appId={appId}
+                    explanation={explain}
+                    features={choices}
+                    feature={feature}
+                    record={
+                      chosen &&
+                      explain.consumption && (
+                        <Button
+                          variant="default"
+                          disabled={!may('recordUsage')}
+                          onClick={() => setRecording(true)}
+                        >
+                          Record usage
+                        </Button>
+                      )
+                    }
+                  />
+                )
               }
             </Loaded>
           ) : (
@@ -139,6 +164,22 @@ export function PlaygroundPage() {
           )}
         </Grid.Col>
       </Grid>
+      <FormDialog
+        opened={recording}
+        onClose={() => setRecording(false)}
+        title={`Record usage of ${chosen?.name ?? ''}`}
+      >
+        {chosen && (
+          <RecordUsageForm
+            appId={appId}
+            userId={user}
+            feature={{ ...chosen, featureId: chosen.id }}
+            amount={amount}
+            entities={entitiesIn(entities)}
+            onDone={() => setRecording(false)}
+          />
+        )}
+      </FormDialog>
       {asked && (
         <Code
           appId={appId}
@@ -155,14 +196,25 @@ export function PlaygroundPage() {
 /** At most 4 may be named; the service says so. */
 const entitiesIn = (text: string): string[] => text.split(/[\s,]+/).filter((entity) => entity !== '')
 
+type Consumption = NonNullable<Explanation['consumption']>
+
+/** What is left in all sources. */
+function leftText({ remaining, reserved }: Consumption, labels: Choices[number] | undefined): string {
+  const amount = (value: number) => units(value, labels?.unitLabel, labels?.unitLabelPlural)
+  const left = remaining === null ? 'Unlimited' : `${amount(remaining)} left`
+  return reserved > 0 ? `${left}, ${number(reserved)} reserved` : left
+}
+
 interface AnswerProps {
   appId: string
   explanation: Explanation
   features: Choices
   feature: string
+  /** records what was asked about; absent: nothing is counted */
+  record: ReactNode
 }
 
-function Answer({ appId, explanation, features, feature }: AnswerProps) {
+function Answer({ appId, explanation, features, feature, record }: AnswerProps) {
   const { access, reason, reasonCode, deniedBy, consumption, steps, periodStart, periodEnd, subscriptions } =
     explanation
   const granted = features.find(({ id }) => id === feature)
@@ -182,7 +234,15 @@ function Answer({ appId, explanation, features, feature }: AnswerProps) {
           </>
         )}
       </Note>
-      {consumption && <UsageBar label="Used" {...consumption} labels={granted} />}
+      {consumption && periodStart !== null && <UsageBar label="Used" {...consumption} labels={granted} />}
+      {consumption && (
+        <Group justify="space-between">
+          <Text size="sm" className="numbers">
+            {leftText(consumption, granted)}
+          </Text>
+          {record}
+        </Group>
+      )}
       <Paper radius="md" p="md">
         <Title order={2} mb="sm">
           Step by step

@@ -11,6 +11,7 @@ import { TryCreditRefund } from '../forms/try-credit-refund.tsx'
 import { VoidCredit } from '../forms/void-credit.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
@@ -81,6 +82,18 @@ export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
                   {add}
                 </Group>
                 <CreditTable appId={appId} credits={credits} nameOf={(id) => featureOf(id)?.name ?? id} />
+                <Text size="sm" c="dimmed">
+                  What each credit paid for is in the{' '}
+                  <AnchorLink
+                    size="sm"
+                    to="/apps/$app/users/$id"
+                    params={{ app: appId, id: userId }}
+                    search={{ tab: 'ledger' }}
+                  >
+                    ledger
+                  </AnchorLink>
+                  .
+                </Text>
               </Stack>
             )}
             {reservations.length > 0 && (
