@@ -157,8 +157,8 @@ describe('gap: the credits of a user', () => {
     expect((await cells.allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
       ['API calls'],
       ['20,000', '$40.00 in the sandbox'],
-      // Of the credit that was voided.
-      ['500'],
+      // Of the credit that was voided, and in the playground.
+      ['800'],
       // After the refund.
       ['15,000'],
     ])

@@ -1,62 +1,26 @@
-import {
-  Button,
-  Grid,
-  Group,
-  NumberInput,
-  Paper,
-  Select,
-  Stack,
-  Tabs,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Button, Grid, NumberInput, Select, Stack, Tabs, Text, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
-import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { graphql } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { required } from '../forms/onto-fields.ts'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
-import { grantText } from '../grants.ts'
 import { adminCall, curl, quoted, sdk } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
-import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Note } from '../ui/note.tsx'
-import { number, units, withNumbers } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
-import { Sentence } from '../ui/sentence.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
-import { Tag } from '../ui/tag.tsx'
-import { UsageBar } from '../ui/usage-bar.tsx'
 import { UserInput } from '../ui/user-input.tsx'
-import { When } from '../ui/when.tsx'
-import classes from './playground.module.css'
+import { EXPLAIN, PlaygroundAnswer } from './playground-answer.tsx'
 
 const CHOICES = graphql(`
   query PlaygroundChoices($appId: String!) {
     features(appId: $appId) { id name type unitLabel unitLabelPlural }
   }
 `)
-const EXPLAIN = graphql(`
-  query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!, $entities: [String!]!) {
-    explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta, entities: $entities) {
-      access reason reasonCode deniedBy periodStart periodEnd
-      consumption { used budget overageEnabled reserved remaining }
-      steps { step passed parts { text at subject { kind appId id } } }
-      subscriptions {
-        id packageId packageName isAddon live startedAt cancelAt cancelledAt
-        grant { id limit resetPeriod overageEnabled overageCap caps { limit period perEntity } }
-      }
-    }
-  }
-`)
-type Explanation = NonNullable<ResultOf<typeof EXPLAIN>['explain']>
-type Choices = ResultOf<typeof CHOICES>['features']
-
 export function PlaygroundPage() {
   const appId = useAppId()
   const {
@@ -138,11 +102,10 @@ export function PlaygroundPage() {
             <Loaded of={explanation} skeleton={<SkeletonCards cards={2} cols={1} height={200} />}>
               {({ explain }) =>
                 explain && (
-                  <Answer
+                  <PlaygroundAnswer
                     appId={appId}
                     explanation={explain}
-                    features={choices}
-                    feature={feature}
+                    feature={choices.find(({ id }) => id === feature)}
                     record={
                       chosen &&
                       explain.consumption && (
@@ -195,116 +158,6 @@ export function PlaygroundPage() {
 
 /** At most 4 may be named; the service says so. */
 const entitiesIn = (text: string): string[] => text.split(/[\s,]+/).filter((entity) => entity !== '')
-
-type Consumption = NonNullable<Explanation['consumption']>
-
-/** What is left in all sources. */
-function leftText({ remaining, reserved }: Consumption, labels: Choices[number] | undefined): string {
-  const amount = (value: number) => units(value, labels?.unitLabel, labels?.unitLabelPlural)
-  const left = remaining === null ? 'Unlimited' : `${amount(remaining)} left`
-  return reserved > 0 ? `${left}, ${number(reserved)} reserved` : left
-}
-
-interface AnswerProps {
-  appId: string
-  explanation: Explanation
-  features: Choices
-  feature: string
-  /** records what was asked about; absent: nothing is counted */
-  record: ReactNode
-}
-
-function Answer({ appId, explanation, features, feature, record }: AnswerProps) {
-  const { access, reason, reasonCode, deniedBy, consumption, steps, periodStart, periodEnd, subscriptions } =
-    explanation
-  const granted = features.find(({ id }) => id === feature)
-  return (
-    <Stack gap="lg">
-      <Note tone={access ? 'good' : 'bad'} title={access ? 'Access granted' : 'Access denied'} role="status">
-        {withNumbers(reason)}{' '}
-        <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
-          {reasonCode.toLowerCase().replaceAll('_', ' ')}
-        </Tag>
-        {deniedBy !== null && (
-          <>
-            {' '}
-            <Tag tone="bad" title="Limit that denied the check">
-              by {deniedBy === 'PLAN' ? 'the sources' : deniedBy}
-            </Tag>
-          </>
-        )}
-      </Note>
-      {consumption && periodStart !== null && <UsageBar label="Used" {...consumption} labels={granted} />}
-      {consumption && (
-        <Group justify="space-between">
-          <Text size="sm" className="numbers">
-            {leftText(consumption, granted)}
-          </Text>
-          {record}
-        </Group>
-      )}
-      <Paper radius="md" p="md">
-        <Title order={2} mb="sm">
-          Step by step
-        </Title>
-        <ol className={classes.steps}>
-          {steps.map(({ step, passed, parts }) => (
-            <li key={step} data-passed={passed}>
-              <Text size="xs" fw={650} c="dimmed" tt="capitalize">
-                {step.toLowerCase()}
-              </Text>
-              <Text size="sm" className="break">
-                {step === 'ANSWER' ? withNumbers(reason) : <Sentence parts={parts} />}
-                {step === 'BUDGET' && periodStart !== null && <Period start={periodStart} end={periodEnd} />}
-              </Text>
-            </li>
-          ))}
-        </ol>
-      </Paper>
-      {subscriptions.length > 0 && (
-        <DataTable
-          label="Subscriptions considered"
-          rows={subscriptions}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              label: 'Subscription',
-              cell: ({ packageId, packageName, isAddon }) => (
-                <Group gap="xs">
-                  <Link
-                    to="/apps/$app/packages/$id"
-                    params={{ app: appId, id: packageId }}
-                    className="row-link"
-                  >
-                    {packageName}
-                  </Link>
-                  {isAddon && <Tag tone="accent">Add-on</Tag>}
-                </Group>
-              ),
-            },
-            {
-              label: 'Status',
-              cell: ({ live }) => (live ? <Tag tone="good">Live</Tag> : <Tag>Ended</Tag>),
-            },
-            { label: 'Since', wide: true, cell: ({ startedAt }) => <When at={startedAt} /> },
-            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'not granted') },
-          ]}
-        />
-      )}
-    </Stack>
-  )
-}
-
-/** When the current period started, and when it resets. */
-function Period({ start, end }: { start: string; end: string | null }) {
-  if (end === null) return ' It never resets.'
-  return (
-    <>
-      {' '}
-      Counted from <When at={start} time /> until <When at={end} time />.
-    </>
-  )
-}
 
 function Code({
   appId,

@@ -108,7 +108,7 @@ insert into notice (app_id, provider, event_id, type, payload, state, payment_re
 insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
   values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 5);
 insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-  values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
+  values ('${app}', ${uid}, 'calls', 'MONTH', '1970-01-01Z', 'SET', 5, 5, now());
 -- Once: a twin in an open transaction must not hold the only row.
 update usage_rollup set seq = (select max(seq) from usage_ledger) where seq = 0;
 insert into usage_hour (app_id, feature_id, hour, delta, burnt, entries, first_seq, last_seq)

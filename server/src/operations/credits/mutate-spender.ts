@@ -1,16 +1,7 @@
-import { overageOf } from '../../domain/allowance.ts'
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { badUserInput, quote, type TollgateError } from '../../domain/errors.ts'
-import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import {
-  currentPeriod,
-  NO_SPENDING,
-  type Purse,
-  purseOf,
-  type Spending,
-  spendable,
-} from '../../domain/purse.ts'
+import { NO_SPENDING, type Purse, purseOf, type Spending, spendable } from '../../domain/purse.ts'
 import type { Burn } from '../../domain/reservation-calls.ts'
 import type { Part } from '../../domain/split.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
@@ -21,7 +12,7 @@ import type { UserTx } from '../../store/connection/places.ts'
 import { heldCredits } from '../../store/credits/credits.ts'
 import { enrolSpender, lockSpender, storeOwed } from '../../store/credits/spenders.ts'
 import type { LedgerKey, ReservationWrite } from '../../store/usage/spending-move.ts'
-import { holdCounters, usedAfterSet, usedIn } from '../../store/usage/usage.ts'
+import { holdCounters, usedIn } from '../../store/usage/usage.ts'
 import { findUserByUid, type UserRow } from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
 import type { EntitlementState, WaitingCaller } from '../call/hot-paths.ts'
@@ -37,8 +28,10 @@ import {
   type CounterRow,
   changesNothing,
   emptyMove,
+  planKey,
   poolChange,
 } from '../usage/spend.ts'
+import { owedBefore } from './owed-before.ts'
 
 /** A call of an application or a member, or the service itself. */
 type SpenderCall = WaitingCaller & Pick<Call, 'service'>
@@ -222,36 +215,10 @@ async function enrolled({ spender, version: locked, featureIds }: OpenSpender): 
     const counter = { uid: user.uid, featureId: id, resetPeriod, periodStart: period.start }
     await holdCounters(tx, appId, [counter])
   }
-  const owed = await owedBefore(spender)
+  const owed = await owedBefore(tx, { appId, uid: user.uid, now: spender.now }, state)
   if (!owed) return { ...spender, version }
   await storeOwed(tx, appId, user.uid, featureId, owed)
   return { ...spender, version, spending: { ...spender.spending, owed } }
-}
-
-/**
- * What a user who was not enrolled owes: the units of the last SET beyond the budget and the overage. Usage is no debt if the plan
- * or the override has changed since.
- */
-async function owedBefore({
-  call: { appId },
-  tx,
-  user,
-  feature,
-  now,
-  state: { entitlement, holder },
-}: Omit<Spender, 'version'>): Promise<Spending['owed']> {
-  if (entitlement.kind !== 'metered' || !holder) return null
-  const { budget } = entitlement.allowance
-  if (budget === null) return null
-  const key = counterKey(feature.id, entitlement)
-  const used = (await usedIn(tx, appId, user.uid, key)) ?? 0
-  const most = budget + overageOf(entitlement.allowance)
-  if (used <= most) return null
-  const override = overrideAt(holder.overrides, feature.id, now)
-  const since = Math.max(override?.startedAt ?? 0, ...holder.live.map(({ startedAt }) => startedAt))
-  const set = await usedAfterSet(tx, appId, user.uid, key, since)
-  if (set === null || set <= most) return null
-  return { amount: Math.min(used, set) - most, period: currentPeriod(entitlement) }
 }
 
 /** The sources of a spender as they are with this spending; null: the feature is not granted, and no credit can be used. */
@@ -269,10 +236,10 @@ export async function purseIn(
   drawn?: Spending,
 ): Promise<Purse> {
   const { state, feature, now } = spender
-  const used = (await counterOf(spender, counterKey(feature.id, basis))) ?? 0
+  const used = (await counterOf(spender, planKey(feature.id, basis))) ?? 0
   if (!state.pool) return purseOf(basis, used, spending, now)
   const { featureId, basis: ofPool } = state.pool
-  const pool = { ...state.pool, used: (await counterOf(spender, counterKey(featureId, ofPool))) ?? 0 }
+  const pool = { ...state.pool, used: (await counterOf(spender, planKey(featureId, ofPool))) ?? 0 }
   return purseOf(basis, used, spending, now, poolFrom(pool, drawn ?? pool.spending, now))
 }
 
@@ -293,11 +260,6 @@ function counterKeyOf(featureId: string, period: string): LedgerKey {
   const [resetPeriod, start] = period.split(' ') as [ResetPeriod, string]
   return { featureId, resetPeriod, periodStart: Number(start) }
 }
-
-const counterKey = (
-  featureId: string,
-  { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
-): LedgerKey => ({ featureId, resetPeriod: allowance.resetPeriod, periodStart: period.start })
 
 const counterOf = ({ tx, call, user }: Spender, key: LedgerKey): Promise<number | null> =>
   usedIn(tx, call.appId, user.uid, key)
@@ -325,7 +287,7 @@ export async function writeBurn(
     const own = { featureId: feature.id, after: burn.after }
     const pool = poolChange(burn)
     for (const { featureId, after } of changesNothing(burn) ? [] : pool ? [own, pool] : [own])
-      rows.set(featureId, { ref: null, used: await counterOf(spender, counterKey(featureId, after)) })
+      rows.set(featureId, { ref: null, used: await counterOf(spender, planKey(featureId, after)) })
     const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
     addBurn(call.service.apps, move, of, state, burn, (id) => rows.get(id) ?? { ref: null, used: null })
   }

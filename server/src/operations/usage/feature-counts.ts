@@ -1,5 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import type { Change } from '../../domain/reservation-calls.ts'
+import type { ReservationChange } from '../../domain/reservation-calls.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { CountedFeature, FeatureCalls } from '../../store/usage/feature-activity.ts'
 import type { CounterMove } from '../../store/usage/usage-moves.ts'
@@ -78,7 +78,7 @@ export function countReservation(
   tally: FeatureTally,
   of: { appId: string; featureId: string; kind: ReservationCall['kind'] },
   before: Reservation | null,
-  change: Change | string,
+  change: ReservationChange | string,
 ): void {
   const { appId, featureId, kind } = of
   if (kind === 'RELEASE') return

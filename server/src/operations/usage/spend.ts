@@ -177,7 +177,10 @@ function addCredit(
   move.entries.push({ key: creditKey(featureId, creditId), action, delta: amount, used })
 }
 
-const planKey = (featureId: string, { allowance, period }: Purse): LedgerKey => ({
+export const planKey = (
+  featureId: string,
+  { allowance, period }: Pick<Purse, 'allowance' | 'period'>,
+): LedgerKey => ({
   featureId,
   resetPeriod: allowance.resetPeriod,
   periodStart: period.start,
