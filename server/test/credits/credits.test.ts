@@ -166,7 +166,7 @@ describe('credits', () => {
     expect(await add('new', 3)).toMatchObject({ used: 3, state: 'SPENT' })
     expect(await add('next', 20)).toMatchObject({ used: 2 })
     expect(await check()).toMatchObject({ consumption: { used: 10, remaining: 18 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('do not pay for what a lower limit no longer covers', async () => {
@@ -188,7 +188,7 @@ describe('credits', () => {
     // 12 of 10 were used: two of those that nothing has paid for.
     expect(await add('new', 20)).toMatchObject({ used: 2 })
     expect(await check()).toMatchObject({ consumption: { used: 10, remaining: 18 } })
-    expect(await unbalanced()).toEqual([])
+    expect(await unbalanced(server.databaseUrl, app.id)).toEqual([])
   })
 
   it('are added once under one id, also if they have expired since', async () => {

@@ -37,10 +37,18 @@ describe.each([{ processes: 1 }, { processes: 2 }])('spending with $processes se
       })
     ).consumption
 
-  it('of 20 reservations of 75 on a budget of 500, exactly 6 are granted', async () => {
-    const userId = await subscriber('reserver')
+  it.each([
+    1, 3, 20,
+  ])('of 20 reservations of 75 on a budget of 500, %i at a time, exactly 6 are granted', async (lanes) => {
+    const userId = await subscriber(`reserver-${lanes}`)
     const input = { userId, featureId: 'call', amount: 75 }
-    const made = await Promise.all(times(20, (i) => servers.admin(i).call(RESERVE, { input })))
+    const made: Data[] = []
+    let asked = 0
+    await Promise.all(
+      times(lanes, async () => {
+        while (asked < 20) made.push(await servers.admin(asked++).call(RESERVE, { input }))
+      }),
+    )
     expect(made.filter(({ reserved }) => reserved === 75)).toHaveLength(6)
     expect(made.filter(({ reserved }) => reserved === 0)).toHaveLength(14)
     expect(await figures(userId)).toEqual({ used: 0, reserved: 450, remaining: 50 })
