@@ -341,6 +341,17 @@ describe('gap: quantities', () => {
     })
   })
 
+  it('do not count what a reservation holds as in use', async () => {
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
+    await app.admin.call('reserveUsage { reserved }', {
+      input: { id: 'held', userId: 'ann', featureId: 'seat', amount: 4 },
+    })
+    await change('basic', { quantity: 3, when: 'NOW' })
+    const settled = await app.admin.call('settleReservation { settled late }', { id: 'held', amount: 4 })
+    expect(settled).toEqual({ settled: 4, late: false })
+    expect(await seats()).toEqual({ used: 4, budget: 3 })
+  })
+
   it('refuse in a dry run and for the end of the period what they refuse now', async () => {
     await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
     await app.use(4, 'seat')
