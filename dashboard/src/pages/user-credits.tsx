@@ -86,6 +86,7 @@ export function UserCredits({ appId, userId, onSendLink }: UserCreditsProps) {
                   What each credit paid for is in the{' '}
                   <AnchorLink
                     size="sm"
+                    underline="always"
                     to="/apps/$app/users/$id"
                     params={{ app: appId, id: userId }}
                     search={{ tab: 'ledger' }}

@@ -259,7 +259,7 @@ export const creditBounds: Bound[] = [
       const input = { ...(await withCredits(world, count - 2, 0)), amount: 1 }
       return world.admin.ask(ADD_CREDIT, { input })
     },
-    /A user can have at most 1000 credits of a feature/,
+    /A user can have at most 1000 usable credits of a feature/,
   ),
   valueBound(
     'MAX_CREDIT_PRIORITY',
