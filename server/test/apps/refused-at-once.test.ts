@@ -34,7 +34,7 @@ const KEY_QUERIES = [
   'mutation { settleReservation(id: "none", amount: 1) { id } }',
   '{ credits(userId: "ann") { id } }',
   '{ caps(userId: "ann") { limit } }',
-  '{ events { events { id } } }',
+  '{ events { nodes { id } } }',
   '{ user(id: "ann") { id } }',
   '{ users { id } }',
   '{ packages { id } }',

@@ -55,7 +55,7 @@ describe('gap: REST: limits', () => {
         TOLLGATE_RATE_LIMIT_KEY: '0.01/5',
         TOLLGATE_RATE_LIMIT_ADDRESS: '0.01/10',
         TOLLGATE_TRUSTED_PROXIES: '1',
-        TOLLGATE_REQUEST_TIMEOUT_MS: '600',
+        TOLLGATE_REQUEST_TIMEOUT_MS: '3000',
       },
     }),
   )
