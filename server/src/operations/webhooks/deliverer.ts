@@ -159,11 +159,13 @@ export class Deliverer {
     }
   }
 
-  /** Attempts that end while a statement runs are recorded together by the next one. */
+  /** Attempts that end within a short time, or while a statement runs, are recorded together. */
   async #record(): Promise<void> {
     const { monotonic, log, ...service } = this.#deps
+    const { signal } = this.#stopping
     try {
       while (this.#finished.length > 0) {
+        await delay(GROUP_MS, undefined, { signal }).catch(() => {})
         const batch = this.#finished.splice(0, MAX_RECORDED)
         try {
           await recordFinished({ ...service, log }, batch)
