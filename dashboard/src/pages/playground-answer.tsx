@@ -29,7 +29,7 @@ type Explanation = NonNullable<ResultOf<typeof EXPLAIN>['explain']>
 
 type Consumption = NonNullable<Explanation['consumption']>
 
-/** What is left in all sources. */
+/** Units left in all sources, as text. */
 function leftText({ remaining, reserved }: Consumption, labels: CatalogueFeature | undefined): string {
   const amount = (value: number) => units(value, labels?.unitLabel, labels?.unitLabelPlural)
   const left = remaining === null ? 'Unlimited' : `${amount(remaining)} left`
@@ -41,7 +41,7 @@ interface AnswerProps {
   explanation: Explanation
   /** absent: there is no such feature */
   feature: CatalogueFeature | undefined
-  /** records what was asked about; absent: nothing is counted */
+  /** Control that records the checked usage; absent if the feature is not counted. */
   record: ReactNode
 }
 

@@ -194,7 +194,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
   )
 }
 
-/** What pays for a feature beside the plan. */
+/** Credits and pools that pay for a feature beside the plan. */
 function Beside({ granted }: { granted: Granted }) {
   const { creditsLeft, poolLeft, unitLabel, unitLabelPlural } = granted
   const amount = (left: number) => units(left, unitLabel, unitLabelPlural)

@@ -13,7 +13,7 @@ import type { UserEntitlement } from './user-entitlement.ts'
 
 // Checks, records and payments of a feature that more than the plan may pay for.
 
-/** A new credit pays first for what is owed in this period, unless the plan covers it by now. */
+/** A new credit first pays the units owed in this period, unless the plan covers them by now. */
 export function payOwed(purse: Purse, creditId: string, now: number): Taken {
   const credit = purse.credits.find(({ id }) => id === creditId)
   const { owed } = withinDebt(purse)

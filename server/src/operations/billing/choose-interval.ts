@@ -94,7 +94,7 @@ async function offered(
   })
 }
 
-/** To the provider's page for what was chosen. */
+/** State of the page that leads to the provider's page for the chosen prices. */
 async function goOn(
   service: Service,
   appId: string,

@@ -29,7 +29,7 @@ export async function checkTakesPayments(call: Call, tx: HomeDb, provider: strin
   }
 }
 
-/** The payer, who has not signed in, creates the payment of a link that they have chosen from. */
+/** Caller of a link, who may be a payer without a session. */
 type Linking = Pick<Call, 'service'> & Caller
 
 /** The stored link of a session, or a new one. */

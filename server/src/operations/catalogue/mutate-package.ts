@@ -24,7 +24,7 @@ export function mutatePackage(
   )
 }
 
-/** A scheduled publication publishes what was reviewed, so edits are refused until then. */
+/** Edits are refused until a scheduled publication has taken place, so that it publishes the reviewed draft. */
 export function checkNotScheduled({ id, scheduled }: Package): void {
   if (!scheduled || scheduled.problem !== null) return
   throw new TollgateError(
