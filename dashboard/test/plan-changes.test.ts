@@ -54,10 +54,17 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await picture(page, 'change-plan-light')
     await form.getByRole('button', { name: 'Change now' }).click()
     await page.getByText('Ada Lovelace is now on Pro. Not charged.').waitFor()
+    await dashboard.server.admin.data(
+      'mutation { recordUsage(input: {userId: "ada", featureId: "calls", delta: 4}) { recorded } }',
+    )
 
     await page.getByRole('button', { name: 'Change plan' }).click()
     await choose('Basic')
     await limits.getByText('Loses access').waitFor()
+    // The next period starts with no usage, but this one shows that the limit will not suffice.
+    const row = limits.getByRole('row').filter({ hasText: 'API calls' })
+    await row.getByText('12 calls used now, 0 at the start of the new plan').waitFor()
+    await row.getByText('Below current usage').waitFor()
     await form.getByRole('button', { name: 'Schedule change' }).click()
     await page.getByText(/^Ada Lovelace switches to Basic on /).waitFor()
     await open('/apps/default/users/ada?tab=subscriptions')

@@ -36,7 +36,7 @@ const PREVIEW = graphql(`
     ) {
       at now credit charge currency decimals quotedBy formula
       limits {
-        featureId name unitLabel unitLabelPlural used
+        featureId name unitLabel unitLabelPlural usedNow used
         before { budget resetPeriod overageEnabled }
         after { budget resetPeriod overageEnabled }
       }
@@ -262,6 +262,17 @@ const isOver = ({ after, used }: LimitChange) =>
   (used ?? 0) >= after.budget &&
   (used ?? 0) > 0
 
+/** Whether the next periods allow less than was used in this one. */
+const isTight = (one: LimitChange) =>
+  !isOver(one) && isOver({ ...one, used: one.usedNow }) && one.usedNow !== one.after?.budget
+
+/** Current usage, and what of it counts after the change, if that is another number. */
+function usageText({ usedNow, used, after, unitLabel, unitLabelPlural }: LimitChange): string {
+  const current = `${units(usedNow ?? used ?? 0, unitLabel, unitLabelPlural)} used`
+  const isRestarted = after !== null && usedNow !== null && used !== null && used !== usedNow
+  return isRestarted ? `${current} now, ${number(used)} at the start of the new plan` : current
+}
+
 /** Every feature before and after the change, those that change first. */
 function Limits({ limits }: { limits: readonly LimitChange[] }) {
   const ordered = [...limits.filter(isChanged), ...limits.filter((one) => !isChanged(one))]
@@ -280,15 +291,16 @@ function Limits({ limits }: { limits: readonly LimitChange[] }) {
           <Table.Tr key={one.featureId}>
             <Table.Td>
               {one.name}
-              {one.used !== null && (
+              {(one.usedNow ?? one.used) !== null && (
                 <Text size="xs" c="dimmed">
-                  {units(one.used, one.unitLabel, one.unitLabelPlural)} used
+                  {usageText(one)}
                 </Text>
               )}
             </Table.Td>
             <Table.Td>{limitText(one.before, one)}</Table.Td>
             <Table.Td fw={isChanged(one) ? 650 : undefined}>
               {limitText(one.after, one)} {isOver(one) && <Tag tone="warn">Limit reached</Tag>}
+              {isTight(one) && <Tag tone="warn">Below current usage</Tag>}
               {one.before !== null && one.after === null && <Tag tone="bad">Loses access</Tag>}
               {one.before === null && one.after !== null && <Tag tone="good">Gains access</Tag>}
             </Table.Td>

@@ -37,10 +37,10 @@ describe('gap: money of one subscription, in the sandbox', () => {
   const only = async (): Promise<Data> => (await shop.billed()).at(-1) as Data
   const preview = (given: Data) =>
     shop.dashboard.data(
-      `query ($appId: String!, $packageId: String!, $priceId: String, $quantity: Int) {
-        changePreview(appId: $appId, userId: "ann", packageId: $packageId, priceId: $priceId, quantity: $quantity, when: NOW) {
+      `query ($appId: String!, $packageId: String!, $priceId: String, $quantity: Int, $when: ChangeTime = NOW) {
+        changePreview(appId: $appId, userId: "ann", packageId: $packageId, priceId: $priceId, quantity: $quantity, when: $when) {
           credit charge currency quotedBy
-          limits { featureId used before { budget resetPeriod overageEnabled } after { budget resetPeriod } } } }`,
+          limits { featureId usedNow used before { budget resetPeriod overageEnabled } after { budget resetPeriod } } } }`,
       { appId: shop.id, ...given },
     )
 
@@ -54,11 +54,24 @@ describe('gap: money of one subscription, in the sandbox', () => {
     expect(changePreview.limits).toEqual([
       {
         featureId: 'call',
+        usedNow: 7,
         used: 7,
         before: { budget: 10, resetPeriod: 'MONTH', overageEnabled: false },
         after: { budget: 500, resetPeriod: 'MONTH' },
       },
-      { featureId: 'seat', used: 0, before: null, after: { budget: 3, resetPeriod: 'NEVER' } },
+      { featureId: 'seat', usedNow: null, used: 0, before: null, after: { budget: 3, resetPeriod: 'NEVER' } },
+    ])
+  })
+
+  it('previews a scheduled change with the usage of this period and of the one that starts with it', async () => {
+    await publishPackage(shop, 'small', { call: { limit: 5 } })
+    await shop.admin.data(`mutation {
+      subscribe(userId: "ann", packageIds: ["plan"]) { id }
+      recordUsage(input: { userId: "ann", featureId: "call", delta: 7 }) { recorded }
+    }`)
+    const { changePreview } = await preview({ packageId: 'small', when: 'PERIOD_END' })
+    expect(changePreview.limits).toEqual([
+      expect.objectContaining({ featureId: 'call', usedNow: 7, used: 0 }),
     ])
   })
 

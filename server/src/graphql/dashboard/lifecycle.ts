@@ -140,10 +140,16 @@ function defineLimitChange(builder: Builder<DashboardContext>, { resetPeriod }: 
       unitLabelPlural: t.exposeString('unitLabelPlural', { nullable: true }),
       before: t.expose('before', { type: limit, nullable: true, description: 'Null if not included.' }),
       after: t.expose('after', { type: limit, nullable: true, description: 'Null if not included.' }),
+      usedNow: t.expose('usedNow', {
+        type: 'SafeInt',
+        nullable: true,
+        description: 'Usage in the current period; null if not included or binary.',
+      }),
       used: t.expose('used', {
         type: 'SafeInt',
         nullable: true,
-        description: 'Current usage that counts towards the new limit; null for a binary feature.',
+        description:
+          'Usage that counts towards the new limit at the time of the change: 0 if a new period starts then. Null for a binary feature.',
       }),
     }),
   })

@@ -42,6 +42,8 @@ export interface LimitChange {
   /** null: not granted */
   before: Limit | null
   after: Limit | null
+  /** usage in the current period; null: not counted */
+  usedNow: number | null
   /** usage that counts towards the limit after the change; null: not counted */
   used: number | null
 }
@@ -98,7 +100,8 @@ export async function featureChanges(
     if (was || becomes) {
       const counted = after.kind === 'metered' ? usage.after : before.kind === 'metered' ? usage.before : null
       const labels = { name, unitLabel, unitLabelPlural }
-      changes.limits.push({ featureId, ...labels, before: was, after: becomes, used: counted })
+      const usedNow = before.kind === 'metered' ? usage.before : null
+      changes.limits.push({ featureId, ...labels, before: was, after: becomes, usedNow, used: counted })
     }
     const made = accessChange(entitlement, usage)
     if (!made) continue
