@@ -72,6 +72,16 @@ describe('gap: packages in the dashboard', () => {
     await open('/apps/default/packages/basic?tab=versions')
     const rows = page.getByRole('table', { name: 'Versions' }).locator('tbody tr')
     await rows.getByText('More calls for everyone').waitFor()
+    const desk = page.viewportSize()
+    await page.setViewportSize({ width: 390, height: 844 })
+    const card = rows.first()
+    for (const part of [
+      card.getByText(/^Version\s+2/),
+      card.getByText('API calls: 25 calls a month'),
+      card.locator('time'),
+    ])
+      await part.waitFor()
+    if (desk) await page.setViewportSize(desk)
     expect(await rows.first().getByText('owner@example.com').count()).toBe(1)
     await page.getByRole('button', { name: 'Actions for version 2' }).click()
     await page.getByRole('menuitem', { name: 'Compare' }).click()
@@ -81,7 +91,7 @@ describe('gap: packages in the dashboard', () => {
       .filter({ hasText: 'API calls' })
       .getByRole('cell')
       .allInnerTexts()
-    expect(cells).toEqual(['API calls', '10 calls a month', '25 calls a month', 'changed'])
+    expect(cells).toEqual(['API calls', '10 calls a month', '25 calls a month', 'Changed'])
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: 'Actions for version 1' }).click()

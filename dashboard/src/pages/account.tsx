@@ -73,7 +73,7 @@ export function AccountPage() {
                   label: 'Browser',
                   cell: ({ userAgent, current }) => (
                     <Group gap="xs">
-                      {browserOf(userAgent)} {current && <Tag tone="accent">this browser</Tag>}
+                      {browserOf(userAgent)} {current && <Tag tone="accent">This browser</Tag>}
                     </Group>
                   ),
                 },

@@ -169,7 +169,7 @@ export function MembersPage() {
                       sort: 'email',
                       cell: ({ id, email }) => (
                         <Group gap="xs">
-                          {email} {id === me?.id && <Tag tone="accent">you</Tag>}
+                          {email} {id === me?.id && <Tag tone="accent">You</Tag>}
                         </Group>
                       ),
                     },

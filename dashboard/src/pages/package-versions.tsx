@@ -86,6 +86,9 @@ export function PackageVersions(props: PackageVersionsProps) {
                     label: 'Version',
                     cell: ({ version, note }) => (
                       <>
+                        <Text span inherit hiddenFrom="sm">
+                          Version{' '}
+                        </Text>
                         {number(version)}
                         {note !== null && (
                           <Text size="xs" c="dimmed" className="break">
@@ -100,11 +103,10 @@ export function PackageVersions(props: PackageVersionsProps) {
                     right: true,
                     cell: ({ held }) => number(held),
                   },
-                  { label: 'Limits', wide: true, cell: contentOf },
+                  { label: 'Limits', cell: contentOf },
                   { label: 'Published for', cell: (v) => (v.for === null ? FOR.ALL : FOR[v.for]) },
                   {
                     label: 'Published',
-                    wide: true,
                     cell: ({ publishedAt }) => (publishedAt === null ? '–' : <When at={publishedAt} />),
                   },
                   { label: 'By', wide: true, cell: ({ author }) => author ?? '–' },

@@ -140,7 +140,7 @@ function Touched({ page, after, preview, app }: TouchedProps) {
             cell: ({ change, after }) => (
               <Group gap="xs">
                 <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
-                {change === 'GAINS' && after.reasonCode === 'OVERAGE' && <Tag tone="warn">overage</Tag>}
+                {change === 'GAINS' && after.reasonCode === 'OVERAGE' && <Tag tone="warn">Overage</Tag>}
               </Group>
             ),
           },

@@ -216,7 +216,7 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
                   right: true,
                   cell: (row) => (
                     <>
-                      {moneyText(row)} {row.pastDue > 0 && <Tag tone="warn">past due</Tag>}
+                      {moneyText(row)} {row.pastDue > 0 && <Tag tone="warn">Past due</Tag>}
                     </>
                   ),
                 },

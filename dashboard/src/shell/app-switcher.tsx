@@ -22,8 +22,8 @@ export function AppSwitcher({ app }: { app: string }) {
               {app}
             </Text>
           </div>
-          {current?.archivedAt && <Tag>archived</Tag>}
-          {current?.testClock && <Tag tone="warn">test</Tag>}
+          {current?.archivedAt && <Tag>Archived</Tag>}
+          {current?.testClock && <Tag tone="warn">Test</Tag>}
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
@@ -34,7 +34,7 @@ export function AppSwitcher({ app }: { app: string }) {
             to="/apps/$app"
             params={{ app: id }}
             leftSection={<IconCheck size={14} style={{ opacity: id === app ? 1 : 0 }} aria-hidden />}
-            rightSection={testClock && <Tag tone="warn">test</Tag>}
+            rightSection={testClock && <Tag tone="warn">Test</Tag>}
           >
             {name}
           </MenuItemLink>

@@ -39,13 +39,13 @@ export function GrantDiff({ before, after, features, labels = DRAFT }: GrantDiff
           right: true,
           cell: ({ before, after, same }) =>
             same ? (
-              <Tag>unchanged</Tag>
+              <Tag>Unchanged</Tag>
             ) : before === null ? (
-              <Tag tone="good">added</Tag>
+              <Tag tone="good">Added</Tag>
             ) : after === null ? (
-              <Tag tone="bad">removed</Tag>
+              <Tag tone="bad">Removed</Tag>
             ) : (
-              <Tag tone="warn">changed</Tag>
+              <Tag tone="warn">Changed</Tag>
             ),
         },
       ]}
