@@ -17,6 +17,16 @@ beforeAll(async () => {
 const utc = (iso: string) => iso.replace('T', ' ').replace('Z', ' UTC')
 
 describe('gap: the users page', () => {
+  it('says that a user has no plan', async () => {
+    const { page, open } = visit
+    await dashboard.server.admin.data('mutation { createUser(input: {id: "zed", name: "Zed"}) { id } }')
+    await open('/apps/default/users?search=zed')
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Zed' }) })
+    await row.getByText('No plan').waitFor()
+    await open('/apps/default/users?search=bob')
+    expect(await page.getByRole('table', { name: 'Users' }).getByText('No plan').count()).toBe(0)
+  })
+
   it('finds a user by any part of id, email, billing id and name', async () => {
     const { page, open } = visit
     await open('/apps/default/users')

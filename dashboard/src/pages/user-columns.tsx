@@ -33,6 +33,11 @@ export const userColumns = (appId: string, may: ReturnType<typeof useMay>) => [
     label: 'Plan',
     cell: ({ packages }: User) => (
       <Group gap="xs">
+        {packages.every(({ isAddon }) => isAddon) && (
+          <Text size="sm" c="dimmed">
+            No plan
+          </Text>
+        )}
         {packages.map(({ id, name }) => (
           <AnchorLink key={id} size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id }}>
             {name}
