@@ -102,6 +102,37 @@ describe('gap: a phone', () => {
   })
 })
 
+describe('gap: the line below a name', () => {
+  it('has dots between its parts only, also where it takes several lines', async () => {
+    const { page, open, close } = await dashboard.signedIn(undefined, {
+      viewport: { width: 390, height: 844 },
+    })
+    const long = 'the-id-of-an-account-in-another-system-0001'
+    await dashboard.server.admin.data(
+      `mutation { createUser(input: {id: "${long}", email: "someone@a-long-name-of-a-company.example"}) { id } }`,
+    )
+    await open(`/apps/default/users/${long}`)
+    // A dot that shows has something on both of its sides.
+    const line = (await page.evaluate(`(() => {
+      const parts = [...document.querySelectorAll('nav[aria-label=Breadcrumb]')].at(-1).parentElement.parentElement.children
+      const frame = parts[0].parentElement.parentElement.getBoundingClientRect()
+      return [...parts].map((part) => {
+        const { left, top, height } = part.getBoundingClientRect()
+        const before = getComputedStyle(part, '::before')
+        const own = before.content.startsWith('"·"')
+        const trailing = part.lastElementChild?.textContent === '·'
+        return { line: Math.round(top), starts: left <= frame.left, own: own && left >= frame.left - 4, trailing }
+      })
+    })()`)) as { line: number; starts: boolean; own: boolean; trailing: boolean }[]
+    expect(new Set(line.map((part) => part.line)).size).toBeGreaterThan(1)
+    for (const [index, part] of line.entries()) {
+      expect(part.trailing && line[index + 1]?.line !== part.line).toBe(false)
+      expect(part.starts && part.own).toBe(false)
+    }
+    await close()
+  })
+})
+
 describe('gap: the first thing to see', () => {
   const outline = `(() => {
     const blocks = [...document.querySelectorAll('#starting i')].filter((block) => block.offsetHeight > 0)

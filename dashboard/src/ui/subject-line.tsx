@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { Children, type ReactNode } from 'react'
+import classes from './subject-line.module.css'
 
 interface SubjectLineProps {
   /** a link to the list that this is in */
@@ -22,14 +23,14 @@ export function SubjectLine({ list, id, children }: SubjectLineProps) {
     ...Children.toArray(children),
   ]
   return (
-    <Group gap="xs" fz="sm">
-      {parts.map((part, index) => (
-        // A line that is too long breaks after the dot.
-        <Group key={index} gap="xs" wrap="nowrap">
-          {part}
-          {index < parts.length - 1 && <span aria-hidden>·</span>}
-        </Group>
-      ))}
-    </Group>
+    <div className={classes.clip}>
+      <Group gap="xs" fz="sm" className={classes.parts ?? ''}>
+        {parts.map((part, index) => (
+          <Group key={index} gap="xs" wrap="nowrap" className={classes.part ?? ''}>
+            {part}
+          </Group>
+        ))}
+      </Group>
+    </div>
   )
 }
