@@ -1,14 +1,11 @@
-import { Button, Divider, Group, Loader, Skeleton, Tabs, Text } from '@mantine/core'
+import { Button, Group, Loader, Skeleton, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
-import { DeleteUser } from '../forms/delete-user.tsx'
-import { ExportUser } from '../forms/export-user.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { useSubscriptionActions } from '../forms/subscription-actions.tsx'
-import { UserForm } from '../forms/user-form.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { AnchorLink, MenuItemLink } from '../ui/links.tsx'
 import { Loaded, Loading } from '../ui/loaded.tsx'
@@ -16,10 +13,6 @@ import { MoreMenu } from '../ui/more-menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 import { SubjectLine } from '../ui/subject-line.tsx'
-import { SubscriptionList } from './subscription-list.tsx'
-import { UserLedger } from './user-ledger.tsx'
-import { UserOverrides } from './user-overrides.tsx'
-import { UserPayments } from './user-payments.tsx'
 import { UserStanding, useStanding } from './user-standing.tsx'
 import { UserUsage } from './user-usage.tsx'
 
@@ -38,7 +31,14 @@ const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-for
 
 const UserCredits = lazy(async () => ({ default: (await import('./user-credits.tsx')).UserCredits }))
 const UserCaps = lazy(async () => ({ default: (await import('./user-caps.tsx')).UserCaps }))
+const UserDetails = lazy(async () => ({ default: (await import('./user-details.tsx')).UserDetails }))
 const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }))
+const UserLedger = lazy(async () => ({ default: (await import('./user-ledger.tsx')).UserLedger }))
+const UserOverrides = lazy(async () => ({ default: (await import('./user-overrides.tsx')).UserOverrides }))
+const UserPayments = lazy(async () => ({ default: (await import('./user-payments.tsx')).UserPayments }))
+const SubscriptionList = lazy(async () => ({
+  default: (await import('./subscription-list.tsx')).SubscriptionList,
+}))
 
 /** On a phone, the row of tabs is wider than the page. */
 const showChosenTab = (tabs: HTMLElement | null) =>
@@ -166,52 +166,35 @@ export function UserPage() {
                   <Tabs.Tab value="events">Events</Tabs.Tab>
                   <Tabs.Tab value="details">Details</Tabs.Tab>
                 </Tabs.List>
-                <Tabs.Panel value="usage">
-                  <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
-                </Tabs.Panel>
-                <Tabs.Panel value="credits">
-                  <Suspense fallback={<Loading />}>
+                <Suspense fallback={<Loading />}>
+                  <Tabs.Panel value="usage">
+                    <UserUsage appId={app} userId={id} onSubscribe={() => setOpen('subscribe')} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="credits">
                     <UserCredits appId={app} userId={id} onSendLink={() => setOpen('credits')} />
-                  </Suspense>
-                </Tabs.Panel>
-                <Tabs.Panel value="caps">
-                  <Suspense fallback={<Loading />}>
+                  </Tabs.Panel>
+                  <Tabs.Panel value="caps">
                     <UserCaps appId={app} userId={id} />
-                  </Suspense>
-                </Tabs.Panel>
-                <Tabs.Panel value="subscriptions">
-                  <SubscriptionList appId={app} userId={id} />
-                </Tabs.Panel>
-                <Tabs.Panel value="payments">
-                  <UserPayments appId={app} userId={id} onSendLink={() => setOpen('link')} />
-                </Tabs.Panel>
-                <Tabs.Panel value="overrides">
-                  <UserOverrides appId={app} userId={id} />
-                </Tabs.Panel>
-                <Tabs.Panel value="ledger">
-                  <UserLedger appId={app} userId={id} />
-                </Tabs.Panel>
-                <Tabs.Panel value="events">
-                  <Suspense fallback={<Loading />}>
+                  </Tabs.Panel>
+                  <Tabs.Panel value="subscriptions">
+                    <SubscriptionList appId={app} userId={id} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="payments">
+                    <UserPayments appId={app} userId={id} onSendLink={() => setOpen('link')} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="overrides">
+                    <UserOverrides appId={app} userId={id} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="ledger">
+                    <UserLedger appId={app} userId={id} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="events">
                     <UserEvents appId={app} userId={id} />
-                  </Suspense>
-                </Tabs.Panel>
-                <Tabs.Panel value="details">
-                  <UserForm
-                    appId={app}
-                    user={user}
-                    onRenamed={(id) => void navigate({ params: { app, id }, search: { tab: 'details' } })}
-                  />
-                  <Divider my="xl" maw={560} />
-                  <Group gap="xs" align="flex-start">
-                    <ExportUser appId={app} id={id} />
-                    <DeleteUser
-                      appId={app}
-                      id={id}
-                      onDeleted={() => navigate({ to: '/apps/$app/users', params: { app } })}
-                    />
-                  </Group>
-                </Tabs.Panel>
+                  </Tabs.Panel>
+                  <Tabs.Panel value="details">
+                    <UserDetails appId={app} user={user} />
+                  </Tabs.Panel>
+                </Suspense>
               </Tabs>
             </>
           )
