@@ -9,6 +9,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { expectSame } from '../../test/harness/same.ts'
 import {
   FOREVER,
   longestEnding,
@@ -177,11 +178,11 @@ describe('gap: periods tile time, for every anchor day 2024-01-01 to 2032-12-31'
         const period = periodAt(reset, anchor, now)
         const { start } = period
         const end = period.end ?? Number.NaN
-        expect(holds(period, now)).toBe(true)
-        expect(periodAt(reset, anchor, start)).toEqual(period)
-        expect(periodAt(reset, anchor, end - 1)).toEqual(period)
-        expect(periodAt(reset, anchor, end).start).toBe(end)
-        expect(periodAt(reset, anchor, start - 1).end).toBe(start)
+        expectSame(holds(period, now), true)
+        expectSame(periodAt(reset, anchor, start), period)
+        expectSame(periodAt(reset, anchor, end - 1), period)
+        expectSame(periodAt(reset, anchor, end).start, end)
+        expectSame(periodAt(reset, anchor, start - 1).end, start)
       }),
       { numRuns: 2_000 },
     )

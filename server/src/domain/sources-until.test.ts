@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { expectSame } from '../../test/harness/same.ts'
 import { RESET_PERIODS } from './period.ts'
 import { type HeldCredit, type Purse, purseOf } from './purse.ts'
 import { sourcesOf, sourcesUntil } from './sources.ts'
@@ -64,9 +65,9 @@ describe('sourcesUntil', () => {
           const until = sourcesUntil(at(NOW), NOW)
           expect(until).toBeGreaterThan(NOW)
           const later = NOW + Math.floor((Math.min(until, NOW + 400 * DAY) - 1 - NOW) * share)
-          expect(at(later)).toEqual(at(NOW))
-          expect(sourcesOf(at(later), later)).toEqual(sourcesOf(at(NOW), NOW))
-          expect(take(at(later), 7, later, 'RECORD')).toEqual(take(at(NOW), 7, NOW, 'RECORD'))
+          expectSame(at(later), at(NOW))
+          expectSame(sourcesOf(at(later), later), sourcesOf(at(NOW), NOW))
+          expectSame(take(at(later), 7, later, 'RECORD'), take(at(NOW), 7, NOW, 'RECORD'))
         },
       ),
       { numRuns: 2_000 },

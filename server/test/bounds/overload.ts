@@ -47,7 +47,7 @@ export const overloadBounds: Bound[] = [
     'what an operation asks the dashboard for',
     { within: MAX_MEMBER_COST, beyond: MAX_MEMBER_COST + 1 },
     async (world, cost) => {
-      // Not the app in which other rows have made the largest packages there may be.
+      // An empty one: what is asked for is not what this is about.
       const appId = world.fresh()
       await createApp(world, appId)
       return world.dashboard.ask(featuresCosting(cost, appId))

@@ -270,13 +270,14 @@ async function noticed(
   )
   await sql(world, `insert into sandbox_customer values ('default', $1, 'new@example.com', 'New')`, [id])
   await failFirst(world, changes, 'return null', { event: 'update', table: 'users', uid: 'uid', userId: id })
+  // Once: on a busy machine the next attempt could be over before anybody has looked.
   await sql(
     world,
     `with n as (insert into notice (app_id, provider, event_id, type, payload, attempts)
        values ('default', 'sandbox', $1, 'customer.updated',
          json_build_object('data', json_build_object('object', json_build_object('object', 'customer', 'id', $1::text))), $2)
        returning app_id, seq)
-     select graphile_worker.add_job('handle-notice', json_build_object('appId', app_id, 'seq', seq)) from n`,
+     select graphile_worker.add_job('handle-notice', json_build_object('appId', app_id, 'seq', seq), max_attempts => 1) from n`,
     [id, attempts],
   )
   await jobsDone(world.databaseUrl)

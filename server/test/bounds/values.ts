@@ -8,6 +8,7 @@ import {
   MAX_PACKAGE_HISTORY,
   MAX_TEXT_CHARACTERS,
 } from '../../src/domain/limits.ts'
+import type { TestApp } from '../harness/catalogue.ts'
 import type { Answer } from '../harness/client.ts'
 import { rowsOf, UNREPORTED } from '../harness/database.ts'
 import { createApp } from '../harness/server.ts'
@@ -157,16 +158,16 @@ export const valueBounds: Bound[] = [
       ),
     /metadata must be nested at most 32 levels/,
   ),
-  packageFeatures('created', async ({ admin }, id, features) =>
-    admin.ask(CREATE_PACKAGE, { input: { id, name: 'P', features } }),
+  packageFeatures('created', async ({ admin }, features) =>
+    admin.ask(CREATE_PACKAGE, { input: { id: 'p', name: 'P', features } }),
   ),
-  packageFeatures('edited', async ({ admin, dashboard }, id, features) => {
-    await admin.data(CREATE_PACKAGE, { input: { id, name: 'P' } })
+  packageFeatures('edited', async ({ id, admin, dashboard }, features) => {
+    await admin.data(CREATE_PACKAGE, { input: { id: 'p', name: 'P' } })
     return dashboard.ask(
-      `mutation ($id: String!, $features: [EditPackageFeatureInput!]) {
-        editPackage(appId: "default", id: $id, input: { features: $features }) { id }
+      `mutation ($app: String!, $features: [EditPackageFeatureInput!]) {
+        editPackage(appId: $app, id: "p", input: { features: $features }) { id }
       }`,
-      { id, features },
+      { app: id, features },
     )
   }),
   valueBound(
@@ -196,24 +197,28 @@ export const valueBounds: Bound[] = [
   ),
 ]
 
+/** In an app of its own: the others would read the largest packages there may be again and again. */
 function packageFeatures(
   what: string,
-  call: (world: World, id: string, features: { id: string }[]) => Promise<Answer>,
+  call: (app: TestApp, features: { id: string }[]) => Promise<Answer>,
 ): Bound {
   return valueBound(
     'MAX_PACKAGE_FEATURES',
     `features of a package when it is ${what}`,
     { within: MAX_PACKAGE_FEATURES, beyond: MAX_PACKAGE_FEATURES + 1 },
     async (world, count) => {
+      const id = world.fresh()
+      const app = { id, admin: await createApp(world, id), dashboard: world.dashboard }
       await rowsOf(
         { connectionString: world.databaseUrl, ...UNREPORTED },
         `insert into feature (app_id, id, name, type, metadata)
-         select 'default', 'bulk-' || n, 'Bulk', 'BINARY', '{}' from generate_series(1, $1) n
-         on conflict do nothing`,
-        [MAX_PACKAGE_FEATURES + 1],
+         select $1, 'bulk-' || n, 'Bulk', 'BINARY', '{}' from generate_series(1, $2::int) n`,
+        [id, MAX_PACKAGE_FEATURES + 1],
       )
-      const features = Array.from({ length: count }, (_, i) => ({ id: `bulk-${i + 1}` }))
-      return call(world, world.fresh(), features)
+      return call(
+        app,
+        Array.from({ length: count }, (_, i) => ({ id: `bulk-${i + 1}` })),
+      )
     },
     /can have at most 1000 features/,
   )

@@ -162,10 +162,15 @@ describe('gap: the cost of a document', () => {
       'types { enumValues { name description } possibleTypes { name description } }',
     ]
     for (const selection of selections) {
-      let count = 50
-      while (refusal(api, times(count, `__schema { ${selection} }`)) !== null) count -= 1
-      const text = times(count, `__schema { ${selection} }`)
-      const { data } = await execute({ schema: api.schema, document: parse(text) })
+      const asking = (count: number) => times(count, `__schema { ${selection} }`)
+      let [allowed, refused] = [1, 51]
+      while (refused - allowed > 1) {
+        const count = Math.floor((allowed + refused) / 2)
+        if (refusal(api, asking(count)) === null) allowed = count
+        else refused = count
+      }
+      expect(refusal(api, asking(allowed))).toBeNull()
+      const { data } = await execute({ schema: api.schema, document: parse(asking(allowed)) })
       expect(JSON.stringify(data).length).toBeLessThan(1.5 * 1024 * 1024)
     }
   })
