@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
+import { rowsOf } from '../../server/test/harness/database.ts'
 import { shared } from '../../server/test/harness/shared.ts'
 import { cutOff, openDashboard, picture, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -53,8 +54,10 @@ describe('gap: the credits of a user', () => {
     await row.getByRole('button', { name: /^Void the credit/ }).click()
     await dialog.getByLabel('Reason').fill('it ended')
     await dialog.getByRole('button', { name: 'Void the credit' }).click()
-    await row.getByText('voided').waitFor()
+    await row.getByText('Voided', { exact: true }).waitFor()
     expect(await remaining()).toBe(before)
+    await row.getByText('0 of 1,500').waitFor()
+    await row.getByText('1,000 voided unused').waitFor()
 
     await open('/apps/default/users/ada?tab=ledger')
     await page
@@ -94,6 +97,28 @@ describe('gap: the credits of a user', () => {
     await page.getByRole('table', { name: 'Ledger' }).getByText('300').first().waitFor()
     expect(problems).toEqual([])
     await phone.close()
+  })
+
+  it('are listed with those that can be used first, and continue on a second page', async () => {
+    const { page, open } = visit
+    const { admin, databaseUrl } = dashboard.server
+    await admin.data(`mutation {
+      createUser(input: { id: "many", name: "Many" }) { id }
+      addCredit(input: { id: "oldest", userId: "many", featureId: "calls", amount: 70, reason: "the oldest" }) { id }
+    }`)
+    const copies = `insert into credit (app_id, id, user_uid, feature_id, amount, kind, priority, effective_at, reason, created_at, voided_at, ended)
+      select app_id, 'over-' || n, user_uid, feature_id, 30, kind, priority, effective_at, 'over ' || n, created_at, now(), true
+      from credit, generate_series(1, 520) n where id = 'oldest'`
+    await rowsOf({ connectionString: databaseUrl }, copies)
+    await open('/apps/default/users/many?tab=credits')
+    await page.getByText('70 calls left').waitFor()
+    const rows = page.getByRole('table', { name: 'Credits' }).locator('tbody tr')
+    await rows.first().getByText('70 of 70').waitFor()
+    await rows.nth(1).getByText('over 520').waitFor()
+    expect(await rows.count()).toBe(50)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await rows.first().getByText('over 471').waitFor()
+    await page.getByText('70 calls left').waitFor()
   })
 
   it('are sold through a price and a payment link, and show refunds', async () => {
@@ -145,7 +170,7 @@ describe('gap: the credits of a user', () => {
     await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/default/users/ada?tab=credits')
     await credit.getByText('15,000 of 15,000').waitFor()
-    await credit.getByText('20,000 bought, the rest was refunded').waitFor()
+    await credit.getByText('20,000 bought, the rest refunded').waitFor()
   })
 
   it('are on Home: sold, burnt and expiring', async () => {

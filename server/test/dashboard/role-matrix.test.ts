@@ -65,6 +65,7 @@ const QUERIES: Record<string, string[]> = {
   mrrList: MEMBERS,
   nearLimits: MEMBERS,
   creditFigures: MEMBERS,
+  creditPage: MEMBERS,
   notice: MEMBERS,
   noticeCounts: MEMBERS,
   notices: MEMBERS,

@@ -5,6 +5,7 @@ export const creditQueries = {
   credits: { args: () => ({ userId: 'ann' }), statements: 4 },
   reservations: { args: () => ({ userId: 'ann' }), statements: 3 },
   caps: { args: () => ({ userId: 'ann' }), statements: 4 },
+  creditPage: { args: () => ({ userId: 'ann' }) },
   userCaps: { args: () => ({ userId: 'ann' }) },
   capPreview: { args: () => ({ userId: 'ann', featureId: 'storage', entity: 'team:7', period: 'DAY' }) },
   autoRecharges: { args: () => ({ userId: 'ann' }), statements: 3 },

@@ -49,7 +49,7 @@ describe('gap: replica: where the dashboard reads', () => {
     // A member looks at what has just been sent.
     ...['webhookDeliveries', 'webhookEndpoints'],
     // As a check sees them.
-    ...['credits', 'creditFigures', 'reservations', 'userCaps', 'capPreview', 'autoRecharges'],
+    ...['credits', 'creditPage', 'creditFigures', 'reservations', 'userCaps', 'capPreview', 'autoRecharges'],
     ...['autoRechargePreview', 'hasSavedCard'],
     // One of them, or few, or from memory.
     ...['eventSettings', 'eventTypes'],

@@ -2,6 +2,7 @@ import { MAX_LISTED_CAPS } from '../../domain/limits.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { addCredit } from '../../operations/credits/add-credit.ts'
 import { removeCap, setCap } from '../../operations/credits/caps.ts'
+import { type CreditBalance, type CreditPage, creditPage } from '../../operations/credits/credit-page.ts'
 import { credits } from '../../operations/credits/credits.ts'
 import { releaseReservation } from '../../operations/credits/release-reservation.ts'
 import { reservations } from '../../operations/credits/reservations.ts'
@@ -33,7 +34,16 @@ import type { DashboardTypes } from './types.ts'
 export function defineCredits(builder: Builder<DashboardContext>, shared: DashboardTypes): void {
   const types = defineCreditTypes(builder)
   defineCaps(builder, shared)
+  const page = defineCreditPage(builder, types)
   queryFields(builder, (t, { appId, userId }) => ({
+    creditPage: t.field({
+      type: page,
+      description:
+        "A user's credits: first those that are live or scheduled, then those that have ended, each newest first.",
+      args: { appId, userId, first: t.arg.int(), after: t.arg.string() },
+      resolve: async (_, { appId, userId, first, after }, context) =>
+        creditPage(await inApp(appCall(context, appId)), userId, first, after),
+    }),
     credits: t.field({
       type: [types.credit],
       description: CREDIT_LIST,
@@ -86,6 +96,42 @@ export function defineCredits(builder: Builder<DashboardContext>, shared: Dashbo
         releaseReservation(await inApp(appCall(context, appId)), id),
     }),
   }))
+}
+
+function defineCreditPage(
+  builder: Builder<DashboardContext>,
+  { credit }: ReturnType<typeof defineCreditTypes<DashboardContext>>,
+) {
+  const balance = builder.objectRef<CreditBalance>('CreditBalance').implement({
+    description: 'Live credits of a feature.',
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      left: t.exposeFloat('left', { description: 'Units that are neither used nor reserved.' }),
+      nextExpiry: t.string({
+        nullable: true,
+        description: 'Expiry of the credit that expires first; null if none expires.',
+        resolve: ({ next }) => isoTimeOrNull(next?.expiresAt ?? null),
+      }),
+      nextExpiring: t.float({
+        nullable: true,
+        description: 'Units left in that credit.',
+        resolve: ({ next }) => next?.left ?? null,
+      }),
+    }),
+  })
+  return builder.objectRef<CreditPage>('CreditPage').implement({
+    fields: (t) => ({
+      rows: t.expose('rows', { type: [credit] }),
+      next: t.exposeString('next', {
+        nullable: true,
+        description: 'Cursor for the next page, passed as `after`; null on the last page.',
+      }),
+      balances: t.expose('balances', {
+        type: [balance],
+        description: 'Balances of all features with live credits, on every page.',
+      }),
+    }),
+  })
 }
 
 function defineCaps(builder: Builder<DashboardContext>, { resetPeriod }: DashboardTypes): void {

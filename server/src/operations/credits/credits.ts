@@ -43,10 +43,16 @@ export async function credits(
   const { pool } = service
   const { uid, now, page } = await spendingPage(call, userId, filter, findCredit)
   const rows = await creditsOfUser(pool, appId, uid, page, now)
-  const reserved = new Map<string | null, number>()
-  for (const part of (await heldOfUser(pool, appId, uid, now)).flatMap(({ parts }) => parts))
-    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + leftOf(part))
+  const reserved = reservedByCredit(await heldOfUser(pool, appId, uid, now))
   return rows.map((row) => userCredit(row, userId, reserved.get(row.id) ?? 0, now))
+}
+
+/** Units that live reservations hold of each credit. */
+export function reservedByCredit(held: Awaited<ReturnType<typeof heldOfUser>>): Map<string | null, number> {
+  const reserved = new Map<string | null, number>()
+  for (const part of held.flatMap(({ parts }) => parts))
+    reserved.set(part.credit, (reserved.get(part.credit) ?? 0) + leftOf(part))
+  return reserved
 }
 
 /** A user, and the page of their credits or reservations that is asked for. `find` finds the last one of the page before. */

@@ -16,6 +16,7 @@ export const creditQueries = {
     role: 'VIEWER',
   },
   caps: { admin: true, scope: 'READ', errors: ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND'], role: 'VIEWER' },
+  creditPage: { dashboard: true, role: 'VIEWER' },
   userCaps: { dashboard: true, role: 'VIEWER' },
   capPreview: { dashboard: true, role: 'VIEWER' },
   autoRecharges: {

@@ -188,6 +188,49 @@ export async function creditsOfUser(
   return found.slice(0, limit)
 }
 
+/** A position in the list of `creditsUsableFirst`. */
+export interface CreditCursor {
+  ended: boolean
+  seq: number
+}
+
+/** Those that can be used or will be, then those that have ended, each newest first. */
+export async function creditsUsableFirst(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  after: CreditCursor,
+  limit: number,
+  now: number,
+): Promise<(CreditRow & { ended: boolean })[]> {
+  const { rows } = await db.query<CreditRow & { ended: boolean }>(
+    `select * from (
+       select ${COLUMNS}, ended or coalesce(expires_at <= $3, false) as ended
+       from credit where app_id = $1 and user_uid = $2) c
+     where ended > $4 or (ended = $4 and seq < $5)
+     order by ended, seq desc limit $6`,
+    [appId, userUid, timestamp(now), after.ended, after.seq, limit],
+  )
+  return rows
+}
+
+/** Those that can be used now, oldest first. */
+export async function liveCredits(
+  db: HomeDb,
+  appId: string,
+  userUid: number,
+  now: number,
+): Promise<Pick<CreditRow, 'id' | 'featureId' | 'amount' | 'used' | 'expiresAt'>[]> {
+  const { rows } = await db.query(
+    `select id, feature_id as "featureId", amount, used, expires_at as "expiresAt" from credit
+     where app_id = $1 and user_uid = $2 and not ended
+       and effective_at <= $3 and (expires_at is null or expires_at > $3)
+     order by seq`,
+    [appId, userUid, timestamp(now)],
+  )
+  return rows
+}
+
 /** These credits as a decision needs them, whether or not they have ended. */
 export async function heldCredits(
   db: HomeDb,
