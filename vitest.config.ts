@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ownTempFolder } from './server/test/harness/temp-folder.ts'
-import { ALL, LONG, PAGES, UNIT } from './server/test/house/projects.ts'
+import { LONG, PAGES, SERVICE, UNIT } from './server/test/house/projects.ts'
 
 ownTempFolder()
 
@@ -43,28 +43,21 @@ function rank({ moduleId }: TestSpecification): number {
 }
 
 const HAS_DATABASE = { globalSetup: ['server/test/harness/global-setup.ts'] }
-const { exclude } = configDefaults
+
+const project = (name: string, files: { include: string[]; exclude: string[] }, needs = {}) => ({
+  extends: true as const,
+  test: { ...files, name, exclude: [...configDefaults.exclude, ...files.exclude], ...needs },
+})
 
 export default defineConfig({
   // graphql comes twice in its package, and Node takes the other one for what is not transformed here.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: UNIT } },
-      {
-        extends: true,
-        test: {
-          name: 'service',
-          include: ALL,
-          exclude: [...exclude, ...UNIT, ...PAGES, ...LONG],
-          ...HAS_DATABASE,
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'pages', include: PAGES, exclude: [...exclude, ...UNIT, ...LONG], ...HAS_DATABASE },
-      },
-      { extends: true, test: { name: 'long', include: LONG, ...HAS_DATABASE } },
+      project('unit', UNIT),
+      project('service', SERVICE, HAS_DATABASE),
+      project('pages', { include: PAGES, exclude: [...UNIT.include, ...LONG] }, HAS_DATABASE),
+      project('long', { include: LONG, exclude: [] }, HAS_DATABASE),
     ],
     // One module graph for all files of a worker, for loading it takes longer than most files do. So nothing that is
     // imported may run hooks or keep what another file would trip over, and every test puts back what it replaces.

@@ -12,10 +12,12 @@ export async function jobsDone(databaseUrl: string): Promise<void> {
 
 async function waitingJobs(url: string, again = true): Promise<number> {
   try {
-    const { rows } = await (await connectionTo(url)).query<{ waiting: string }>(
-      `select (select count(*) from graphile_worker.jobs where attempts < max_attempts and run_at <= now())
+    const { rows } = await (await connectionTo(url)).query<{ waiting: string }>({
+      // Prepared: planning it takes most of its time, and it is asked thousands of times.
+      name: 'waiting-jobs',
+      text: `select (select count(*) from graphile_worker.jobs where attempts < max_attempts and run_at <= now())
             + (select count(*) from graphile_worker.jobs where locked_at is not null) as waiting`,
-    )
+    })
     return Number(rows[0]?.waiting)
   } catch (error) {
     // Some tests end all connections.

@@ -25,6 +25,17 @@ const UNIT_FILES = [
   'site/test/reference.test.ts',
 ]
 
+/** Of them, those that take a second or load the whole schema: the project `unit` leaves them to `service`. */
+export const THOROUGH = [
+  'server/src/domain/spending.test.ts',
+  'server/src/graphql/engine/compilable.test.ts',
+  'server/src/rest/operation.test.ts',
+  'server/src/rest/selection.test.ts',
+  'server/test/graphql/document-cost.test.ts',
+  'server/test/graphql/schema.test.ts',
+  'server/test/rest/openapi.test.ts',
+]
+
 export const isUnit = (path: string): boolean =>
   UNIT_FILES.includes(path) || (path.startsWith('server/src/') && path.endsWith('.test.ts'))
 
@@ -104,9 +115,10 @@ export const LONG = [
   'site/test/look.test.ts',
 ]
 
-export const ALL = ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'dashboard/**/*.test.ts', 'site/**/*.test.ts']
-
-export const UNIT = ['server/src/**/*.test.ts', ...UNIT_FILES]
+export const UNIT = {
+  include: ['server/src/**/*.test.ts', ...UNIT_FILES],
+  exclude: THOROUGH,
+}
 
 /** Tests that open pages in a browser. */
 export const PAGES = [
@@ -117,3 +129,11 @@ export const PAGES = [
   'server/test/billing/checkout-page.test.ts',
   'site/test/built.test.ts',
 ]
+
+export const SERVICE = {
+  include: [
+    ...['server/test', 'sdk', 'dashboard', 'site'].map((folder) => `${folder}/**/*.test.ts`),
+    ...THOROUGH,
+  ],
+  exclude: [...UNIT_FILES.filter((path) => !THOROUGH.includes(path)), ...PAGES, ...LONG],
+}

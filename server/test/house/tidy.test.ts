@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { EXTERNAL } from '../../bundle.ts'
 import { EVERYTHING, filesIn, ROOT, type SourceFile } from '../harness/source-files.ts'
 import { LONGER } from './long-files.ts'
-import { isUnit, LONG } from './projects.ts'
+import { isUnit, LONG, THOROUGH } from './projects.ts'
 
 const SRC = join(ROOT, 'server/src')
 
@@ -207,8 +207,8 @@ describe('the house', () => {
     expect(starting).toEqual([])
   })
 
-  it('lists no long test that is gone', () => {
-    expect(LONG.filter((long) => !tests.some(({ path }) => path === long))).toEqual([])
+  it('lists no long or thorough test that is gone', () => {
+    expect([...LONG, ...THOROUGH].filter((long) => !tests.some(({ path }) => path === long))).toEqual([])
   })
 
   it('mentions no path outside of the repository', () => {

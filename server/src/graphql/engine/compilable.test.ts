@@ -17,7 +17,7 @@ import {
 } from 'graphql'
 import { expect, it } from 'vitest'
 import { badUserInput } from '../../domain/errors.ts'
-import { adminSchema } from '../admin/schema.ts'
+import { buildAdminSchema } from '../admin/schema.ts'
 import { Executable } from './executable.ts'
 
 // For any document, compiled code and graphql-js call the resolvers with the same arguments and turn what these return
@@ -28,7 +28,7 @@ const schema = tracingSchema()
 
 /** The Admin API with resolvers that return their arguments, and fail on the text "fail". */
 function tracingSchema() {
-  const schema = adminSchema()
+  const schema = buildAdminSchema()
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
