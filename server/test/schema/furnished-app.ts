@@ -174,17 +174,20 @@ insert into sandbox_event (app_id, id, payload) values ('ours', 'evt_1', '{}');
 
 /** Everything that is kept of an app, table by table; a partition's rows are its table's. */
 export async function allOf(db: HomeDb, appId: string): Promise<unknown> {
-  const { rows: tables } = await db.query<{ name: string }>(
-    `select table_name as name from information_schema.columns
-     where table_schema = 'public' and column_name = 'app_id'
-       and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass) order by 1`,
-  )
+  const { rows: tables } = await db.query<{ name: string }>({
+    name: 'tables-of-apps',
+    text: `select c.relname::text as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'f', 'p') and not c.relispartition
+       and a.attname = 'app_id' and not a.attisdropped order by 1`,
+  })
   const part = ({ name }: { name: string }) =>
     `select '${name}' as name, (select json_agg(t order by ${name === 'event_outbox' ? 't.id' : 't::text'}) from public."${name}" t where app_id = $1) as rows`
-  const { rows } = await db.query(
-    `${tables.map(part).join(' union all ')}
+  // Planning it takes longer than the rest, so it is done once per connection.
+  const { rows } = await db.query({
+    name: `all-of-${tables.length}`,
+    text: `${tables.map(part).join(' union all ')}
      union all select 'app', (select json_agg(t) from app t where id = $1)`,
-    [appId],
-  )
+    values: [appId],
+  })
   return rows
 }

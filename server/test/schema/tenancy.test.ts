@@ -370,6 +370,9 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   heldCredits: (db, app) => credits.heldCredits(db, app, ['credit']),
   creditsOfUser: (db, app) =>
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),
+  creditsUsableFirst: (db, app) =>
+    credits.creditsUsableFirst(db, app, UID, { ended: false, seq: LAST }, 9, NOW),
+  liveCredits: (db, app) => credits.liveCredits(db, app, UID, NOW),
   heldOfUser: (db, app) => reservations.heldOfUser(db, app, UID, 0),
   rechargeRulesOf: (db, app) =>
     recharges.rechargeRulesOf(db, { appId: app, userUid: UID, featureId: null }, 0),
