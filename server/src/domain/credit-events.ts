@@ -1,41 +1,61 @@
-import { creditState } from './credit.ts'
-import { changedFields } from './event.ts'
+import { type Credit, creditState } from './credit.ts'
+import { changedFields, type EventData, FORMAT_VERSION } from './event.ts'
 import type { JsonObject } from './metadata.ts'
 import { type Change, type Made, timeIn } from './row-change.ts'
 import { isoOrNull } from './time.ts'
 
-// The events of rows of the table `credit`.
+// Events of credits. Those of usage are made by the call that took or returned the units, the others follow from rows of the
+// table `credit`.
 
 export function creditEvents({ at, operation, before, after, userId }: Change): Made[] {
   if (!after) return []
   const is = creditObject(after, userId, at)
   if (operation === 'INSERT' || !before) return [{ type: 'credit.added', object: is }]
-  const was = creditObject(before, userId, at)
-  const previous = changedFields(was, is)
+  const previous = changedFields(creditObject(before, userId, at), is)
   if (!previous) return []
-  const becomes = (state: string) => is.state === state && was.state !== state
-  if (becomes('VOIDED')) return [{ type: 'credit.voided', object: is, previous }]
-  // Less is left of one that was refunded, but nobody used it.
-  if (becomes('SPENT') && !('amount' in previous)) return [{ type: 'credit.spent', object: is, previous }]
-  return [{ type: 'credit.changed', object: is, previous }]
+  const isVoided = is.state === 'VOIDED' && 'state' in previous
+  return [{ type: isVoided ? 'credit.voided' : 'credit.changed', object: is, previous }]
+}
+
+/** The event of units that were taken or returned. Null: the credit was not spent before and is not now, or both. */
+export function creditUsedEvent(
+  credit: Credit,
+  usedBefore: number,
+  userId: string,
+  at: number,
+): { type: 'credit.spent' | 'credit.changed'; data: EventData } | null {
+  const isSpent = credit.used >= credit.amount
+  if (isSpent === usedBefore >= credit.amount) return null
+  const object = payloadOf(credit, userId, at)
+  const state = creditState({ ...credit, used: usedBefore }, at)
+  const previous = { used: usedBefore, ...(state !== object.state && { state }) }
+  // Always within the size of an event, so it is not measured.
+  const data = { version: FORMAT_VERSION, object, previous }
+  return { type: isSpent ? 'credit.spent' : 'credit.changed', data }
 }
 
 /** A row of the table `credit`, as payloads show it. */
-export function creditObject(row: JsonObject, userId: string | null, at: number): JsonObject {
-  const [amount, used] = [Number(row.amount), Number(row.used)]
-  const [effectiveAt, expiresAt] = [timeIn(row.effective_at), timeIn(row.expires_at)]
-  const voidedAt = timeIn(row.voided_at)
-  return {
-    id: row.id ?? null,
+export const creditObject = (row: JsonObject, userId: string | null, at: number): JsonObject =>
+  payloadOf(
+    {
+      id: String(row.id),
+      featureId: String(row.feature_id),
+      amount: Number(row.amount),
+      used: Number(row.used),
+      kind: row.kind as Credit['kind'],
+      priority: Number(row.priority),
+      effectiveAt: timeIn(row.effective_at) ?? at,
+      expiresAt: timeIn(row.expires_at),
+      voidedAt: timeIn(row.voided_at),
+      reason: typeof row.reason === 'string' ? row.reason : null,
+    },
     userId,
-    featureId: row.feature_id ?? null,
-    amount,
-    used,
-    kind: row.kind ?? null,
-    priority: row.priority ?? null,
-    effectiveAt: isoOrNull(effectiveAt),
-    expiresAt: isoOrNull(expiresAt),
-    state: creditState({ amount, used, effectiveAt: effectiveAt ?? at, expiresAt, voidedAt }, at),
-    reason: row.reason ?? null,
-  }
+    at,
+  )
+
+function payloadOf(credit: Credit, userId: string | null, at: number): JsonObject {
+  const { id, featureId, amount, used, kind, priority, effectiveAt, expiresAt, reason } = credit
+  const times = { effectiveAt: isoOrNull(effectiveAt), expiresAt: isoOrNull(expiresAt) }
+  const state = creditState(credit, at)
+  return { id, userId, featureId, amount, used, kind, priority, ...times, state, reason }
 }

@@ -1,6 +1,7 @@
 import type { Allowance } from './allowance.ts'
 import { type CapCount, capApplies, capAt, capsInForce, type HeldCap } from './cap.ts'
 import type { Credit } from './credit.ts'
+import { MAX_REFILLED_CREDITS } from './limits.ts'
 import { FOREVER, type Period, type ResetPeriod } from './period.ts'
 import { type Draw, type DrawnPart, type HeldPart, heldOf, leftOf, partsOn } from './split.ts'
 import type { UserEntitlement } from './user-entitlement.ts'
@@ -62,13 +63,21 @@ const NOTHING_DRAWN: Drawn = { units: 0, parts: [] }
 export type UnheldCredit = HeldCredit & { reserved: 0 }
 
 /** A credit with what live reservations hold of it. */
-export interface HeldCredit extends Omit<Credit, 'featureId' | 'reason'> {
+export interface HeldCredit extends Omit<Credit, 'featureId'> {
   /** order of creation */
   seq: number
   /** `periodUsed` is the part of `used` that was taken in this period of the plan */
   period: string | null
   periodUsed: number
   reserved: number
+}
+
+/** Of credits that are spent or voided, only the newest can be refilled. */
+export function withoutOldest<C extends HeldCredit>(credits: readonly C[]): readonly C[] {
+  const ended = credits.filter(({ used, amount, voidedAt }) => used >= amount || voidedAt !== null)
+  if (ended.length <= MAX_REFILLED_CREDITS) return credits
+  const oldest = new Set(ended.sort((a, b) => b.seq - a.seq).slice(MAX_REFILLED_CREDITS))
+  return credits.filter((credit) => !oldest.has(credit))
 }
 
 export interface Source {

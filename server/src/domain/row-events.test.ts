@@ -154,8 +154,6 @@ describe('eventsOfRows', () => {
 
   it.each<[string, object | null, object, string[]]>([
     ['a new one', null, {}, ['credit.added']],
-    ['its last unit', { used: 9 }, { used: 10 }, ['credit.spent']],
-    ['a unit of a spent one that is given back', { used: 10 }, { used: 9 }, ['credit.changed']],
     ['a refund of a part', { used: 2 }, { used: 2, amount: 5 }, ['credit.changed']],
     ['a refund of all that was left', { used: 2 }, { used: 2, amount: 2 }, ['credit.changed']],
     ['a refund before it was used', {}, { amount: 0 }, ['credit.voided']],

@@ -34,7 +34,7 @@ describe('sourcesUntil', () => {
     given.map((one, seq): HeldCredit & { reserved: 0 } => ({
       ...one,
       ...{ id: `credit-${seq}`, kind: 'PAID', voidedAt: null, seq, used: 0, reserved: 0 },
-      ...{ period: null, periodUsed: 0 },
+      ...{ period: null, periodUsed: 0, reason: null },
     }))
 
   it('names a moment until which the sources and the caps are the same', () => {

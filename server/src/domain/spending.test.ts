@@ -285,7 +285,7 @@ function byRule(steps: readonly Step[]): Outcome {
       kept.bought.set(credit.id, credit.amount)
       kept.credits.set(credit.id, {
         ...{ ...credit, seq: kept.credits.size, used: 0, voidedAt: null },
-        ...{ period: null, periodUsed: 0, reserved: 0 },
+        ...{ period: null, periodUsed: 0, reserved: 0, reason: null },
       })
       keep(on, payOwed(purse(), credit.id, at).purse)
     } else if (step.do === 'void') {
@@ -1010,7 +1010,7 @@ describe('spending', () => {
       expiresAt: null,
       voidedAt: null,
     },
-    ...{ seq: 1, period: null, periodUsed: 0, reserved: 0, ...more },
+    ...{ seq: 1, period: null, periodUsed: 0, reserved: 0, reason: null, ...more },
   })
   const purse = (budget: number | null, credits: HeldCredit[], more: Partial<Purse> = {}): Purse => ({
     allowance: { budget, overageEnabled: false, resetPeriod: 'DAY' },

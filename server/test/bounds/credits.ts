@@ -35,7 +35,7 @@ async function withCredits({ admin, fresh, databaseUrl }: World, count: number, 
     { connectionString: databaseUrl },
     `insert into credit (app_id, id, user_uid, feature_id, amount, used, kind, priority, effective_at, created_at, ended,
        period, period_used)
-     select app_id, feature_id || '-' || n, user_uid, feature_id, 1, $3::bigint, kind, priority, effective_at, created_at, $3::bigint = 1,
+     select app_id, feature_id || '-' || n, user_uid, feature_id, 1, $3::bigint, kind, priority, effective_at, created_at, $3::bigint = 1 and n % 2 = 0,
        'NEVER 0', $3::bigint
      from credit, generate_series(1, $2::int) n where feature_id = $1`,
     [featureId, count, used],

@@ -105,7 +105,7 @@ const CREDIT = {
     voidedAt: null,
     seq: 1,
   },
-  ...{ amount: 1, used: 0, reserved: 0 as const, period: null, periodUsed: 0 },
+  ...{ amount: 1, used: 0, reserved: 0 as const, period: null, periodUsed: 0, reason: null },
 }
 
 function kept(
@@ -196,7 +196,10 @@ const PURSE: Purse = {
 
 /** A user's use of a credit. */
 function spentBy(i: number, version = 1): Written {
-  const move = emptyMove({ appId: 'any', userUid: i, version, at: 0, basis: null, ref: counterAt('(0,1)') })
+  const move = emptyMove({
+    ...{ appId: 'any', userUid: i, userId: `user-${i}`, version, at: 0, basis: null },
+    ref: counterAt('(0,1)'),
+  })
   const basis = { version: 1, user: { tid: '(0,1)', version: '1' }, since: 0, until: Number.MAX_SAFE_INTEGER }
   const state = { ...USAGE_STATE, basis, purse: PURSE, spending: SPENDING }
   return { userId: `user-${i}`, move, states: new Map([['calls', state]]), purses: new Map() }

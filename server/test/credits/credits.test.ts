@@ -282,6 +282,25 @@ describe('credits', () => {
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'CREDIT_NOT_FOUND', status: 404 })
   })
 
+  it('a spent credit keeps its indexes until another is added', async () => {
+    const ended = async () =>
+      rowsOf<Data>(
+        { connectionString: server.databaseUrl },
+        `select id, ended from credit where app_id = $1 order by seq`,
+        [app.id],
+      )
+    await add('first', 5)
+    await record(15)
+    expect(await ended()).toEqual([{ id: 'first', ended: false }])
+    await add('second', 5)
+    expect(await ended()).toEqual([
+      { id: 'first', ended: true },
+      { id: 'second', ended: false },
+    ])
+    await record(-3)
+    expect(await ended()).toContainEqual({ id: 'first', ended: false })
+  })
+
   it('a deleted user leaves no credits', async () => {
     await add('mine', 5, { reason: 'for Ann' })
     await record(12)

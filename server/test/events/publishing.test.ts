@@ -41,7 +41,11 @@ const write = (appId: string, ...ns: number[]) =>
   )
 const usage = (userUid: number, n: number) => {
   const { appId, at, type, userId } = event('a', 0)
-  return { appId, at, event: packedEvent({ type, userUid, userId, data: { object: { n } } }) }
+  return {
+    appId,
+    at,
+    event: packedEvent({ type, userUid, userId, data: { version: 1, object: { n }, previous: null } }),
+  }
 }
 const published = async (appId: string) =>
   (

@@ -366,7 +366,7 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   boughtCredits: (db, app) => credits.boughtCredits(db, app, [{ provider: 'stripe', ref: 'cs_credit' }]),
   setCreditAmount: (db, app) => credits.setCreditAmount(db, app, 'credit', 3),
   voidCredit: (db, app) => credits.voidCredit(db, app, 'credit', null, NOW),
-  endExpiredCredits: (db, app) => credits.endExpiredCredits(db, app, UID, 'calls', NOW),
+  endCredits: (db, app) => credits.endCredits(db, app, UID, 'calls', NOW),
   heldCredits: (db, app) => credits.heldCredits(db, app, ['credit']),
   creditsOfUser: (db, app) =>
     credits.creditsOfUser(db, app, UID, { featureId: null, state: null, after: 0, limit: 9 }, NOW),

@@ -8,7 +8,7 @@ import { heldOf } from '../../domain/split.ts'
 import {
   type CreditPurchase,
   type CreditRow,
-  endExpiredCredits,
+  endCredits,
   findCredit,
   insertCredit,
 } from '../../store/credits/credits.ts'
@@ -46,7 +46,7 @@ export async function writeCredit(
   purchase: CreditPurchase | null,
 ): Promise<CreditRow> {
   const { tx, user, feature, now, call } = spender
-  if ((await endExpiredCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
+  if ((await endCredits(tx, call.appId, user.uid, feature.id, now)) >= MAX_CREDITS) {
     throw badUserInput(`A user can have at most ${MAX_CREDITS} usable credits of a feature.`, 'userId')
   }
   const seq = await insertCredit(tx, call.appId, user.uid, credit, now, purchase)

@@ -275,8 +275,8 @@ export async function writeBurn(
 ): Promise<void> {
   const { call, user, version, now, state, feature } = spender
   if (!state.holder) throw new Error('a spender is no user')
-  const { ref } = state.holder
-  const move = emptyMove({ appId: call.appId, userUid: user.uid, version, at: now, basis: null, ref })
+  const of = { appId: call.appId, userUid: user.uid, userId: user.id }
+  const move = emptyMove({ ...of, version, at: now, basis: null, ref: state.holder.ref })
   if (reservation) move.reservations.push(reservation)
   if (burn) {
     for (const { period, amount, pool } of burn.earlier ?? []) {
@@ -288,8 +288,8 @@ export async function writeBurn(
     const pool = poolChange(burn)
     for (const { featureId, after } of changesNothing(burn) ? [] : pool ? [own, pool] : [own])
       rows.set(featureId, { ref: null, used: await counterOf(spender, planKey(featureId, after)) })
-    const of = { appId: call.appId, userUid: user.uid, userId: user.id, featureId: feature.id }
-    addBurn(call.service.apps, move, of, state, burn, (id) => rows.get(id) ?? { ref: null, used: null })
+    const rowOf = (id: string) => rows.get(id) ?? { ref: null, used: null }
+    addBurn(call.service.apps, move, feature.id, state, burn, rowOf)
   }
   const made = await call.service.usageStore
     .spend(spender.tx, [move], { inTransaction: true })

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { MAX_REFILLED_CREDITS, MAX_REMEMBERED_CREDITS } from '../../domain/limits.ts'
-import type { HeldCredit, UnheldCredit } from '../../domain/purse.ts'
+import { MAX_REMEMBERED_CREDITS } from '../../domain/limits.ts'
+import { type HeldCredit, type UnheldCredit, withoutOldest } from '../../domain/purse.ts'
 import type { KnownCredits, Question } from '../../store/usage/holding-questions.ts'
 
 type Of = Pick<Question, 'appId' | 'userId' | 'featureId'>
@@ -12,7 +12,7 @@ type Of = Pick<Question, 'appId' | 'userId' | 'featureId'>
 export class CreditMemory {
   readonly #known = new LRUCache<string, KnownCredits>({
     maxSize: MAX_REMEMBERED_CREDITS,
-    sizeCalculation: ({ credits }) => 1 + credits.length,
+    sizeCalculation: ({ credits }) => 1 + sizeOfCredits(credits),
   })
 
   recall(of: Of): KnownCredits | null {
@@ -29,17 +29,19 @@ export class CreditMemory {
   }
 }
 
+/** A long reason counts as more credits. */
+export function sizeOfCredits(credits: readonly Pick<HeldCredit, 'reason'>[]): number {
+  let characters = 0
+  for (const { reason } of credits) characters += reason?.length ?? 0
+  return credits.length + Math.ceil(characters / CREDIT_CHARACTERS)
+}
+
+/** About as many as the memory of a credit without a reason would hold. */
+const CREDIT_CHARACTERS = 200
+
 const unheld = (credit: HeldCredit): UnheldCredit => (isUnheld(credit) ? credit : { ...credit, reserved: 0 })
 
 const isUnheld = (credit: HeldCredit): credit is UnheldCredit => credit.reserved === 0
-
-/** Of those that have ended, the newest are read. */
-function withoutOldest(credits: readonly HeldCredit[]): readonly HeldCredit[] {
-  const ended = credits.filter(({ used, amount, voidedAt }) => used >= amount || voidedAt !== null)
-  if (ended.length <= MAX_REFILLED_CREDITS) return credits
-  const oldest = new Set(ended.sort((a, b) => b.seq - a.seq).slice(MAX_REFILLED_CREDITS))
-  return credits.filter((credit) => !oldest.has(credit))
-}
 
 /** The length prefix keeps names distinct, whatever the ids contain. */
 const nameOf = ({ appId, userId, featureId }: Of): string => `${appId} ${userId.length} ${userId}${featureId}`

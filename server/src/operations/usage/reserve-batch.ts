@@ -161,7 +161,7 @@ function decide(
   const others = spenders.get(name)
   if (others && !isOfMove(others, version, recalled)) return
   const spender: Reserved = others ?? {
-    move: emptyMove({ appId, userUid: uid, version, at: now, basis: recalled, ref: counter }),
+    move: emptyMove({ appId, userUid: uid, userId, version, at: now, basis: recalled, ref: counter }),
     userId,
     states: new Map(),
     purses: new Map(),
@@ -201,8 +201,7 @@ function decide(
   }
   spenders.set(name, spender)
   spender.states.set(featureId, spender.states.get(featureId) ?? state)
-  const of = { appId, userUid: uid, userId, featureId }
-  if (change.burn) addBurn(apps, move, of, state, change.burn, (id) => counterRow(state, id, move))
+  if (change.burn) addBurn(apps, move, featureId, state, change.burn, (id) => counterRow(state, id, move))
   move.reservations.push({ isNew: found === null, row: change.after })
   if (key) {
     const results = JSON.stringify({ [key.field]: { value: answer } })

@@ -79,7 +79,7 @@ export function spendFrom(
   const found = spenders.get(name)
   if (found && !isOfMove(found, version, basis)) return
   const spender: Spent = found ?? {
-    move: emptyMove({ appId, userUid: uid, version, at: now, basis, ref: counter }),
+    move: emptyMove({ appId, userUid: uid, userId, version, at: now, basis, ref: counter }),
     userId,
     states: new Map(),
     purses: new Map(),

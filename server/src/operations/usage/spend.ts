@@ -1,8 +1,10 @@
+import { creditUsedEvent } from '../../domain/credit-events.ts'
 import { currentPeriod, type Purse, type Spending } from '../../domain/purse.ts'
 import type { Burn } from '../../domain/reservation-calls.ts'
 import { type Part, partsOn } from '../../domain/split.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
+import { packedEvent } from '../../store/usage/packed-events.ts'
 import type { LedgerKey, SpendingMove } from '../../store/usage/spending-move.ts'
 import type { Basis, CounterRef } from '../../store/usage/usage-moves.ts'
 import type { EntitlementState } from '../call/hot-paths.ts'
@@ -13,6 +15,7 @@ import { spendingEvents } from './usage-events.ts'
 interface MoveOf {
   appId: string
   userUid: number
+  userId: string
   version: number
   at: number
   basis: Basis | null
@@ -95,22 +98,25 @@ export function addParts(
 export function addBurn(
   apps: AppCache,
   move: SpendingMove,
-  of: { appId: string; userUid: number; userId: string; featureId: string },
+  featureId: string,
   { entitlement, pool: ofPool }: Pick<EntitlementState, 'entitlement' | 'pool'>,
   burn: Burn,
   counterOf: (featureId: string) => CounterRow,
 ): void {
   const { parts, payment } = burn
   const pool = poolChange(burn)
-  addCaps(move, of.featureId, burn)
+  addCaps(move, featureId, burn)
   if (pool) addCaps(move, pool.featureId, pool)
   if (changesNothing(burn)) return
-  addParts(move, of.featureId, burn, parts, counterOf, 'ADD')
+  addParts(move, featureId, burn, parts, counterOf, 'ADD')
   if (payment) return
+  const { appId, userUid, userId } = move
+  const of = { appId, userUid, userId, featureId }
   move.events.push(...spendingEvents(apps, of, entitlement, burn, 'ADD'))
   if (!pool || !ofPool) return
-  const { featureId } = pool
-  move.events.push(...spendingEvents(apps, { ...of, featureId }, ofPool.entitlement, pool, 'ADD'))
+  move.events.push(
+    ...spendingEvents(apps, { ...of, featureId: pool.featureId }, ofPool.entitlement, pool, 'ADD'),
+  )
 }
 
 export const changesNothing = ({ before, after, parts }: Burn): boolean =>
@@ -173,8 +179,11 @@ function addCredit(
   const credit = after.credits.find(({ id }) => id === creditId)
   if (!credit) throw new Error(`the credit ${creditId} was not read`)
   const { used, period, periodUsed } = credit
-  move.credits.set(creditId, { amount: credit.amount, used, period, periodUsed })
+  move.credits.set(creditId, { used, period, periodUsed })
   move.entries.push({ key: creditKey(featureId, creditId), action, delta: amount, used })
+  const { userUid, userId, at } = move
+  const event = creditUsedEvent({ ...credit, featureId }, used - amount, userId, at)
+  if (event) move.events.push(packedEvent({ ...event, userUid, userId }))
 }
 
 export const planKey = (

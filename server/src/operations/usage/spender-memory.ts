@@ -9,6 +9,7 @@ import type { SpendingMove } from '../../store/usage/spending-move.ts'
 import type { Basis } from '../../store/usage/usage-moves.ts'
 import type { EntitlementQuestion } from '../call/hot-paths.ts'
 import type { UsageState } from './counter-memory.ts'
+import { sizeOfCredits } from './credit-memory.ts'
 import { latest } from './spend.ts'
 
 /** Written decisions about a user's spending, and the states that they are based on. */
@@ -168,7 +169,7 @@ const isSameRead = (a: Read, b: Read): boolean =>
   a.entities.every((entity) => b.entities.includes(entity))
 
 const sizeOf = (purse: Purse | null): number =>
-  purse ? 1 + purse.credits.length + purse.caps.length + sizeOf(purse.pool?.purse ?? null) : 0
+  purse ? 1 + sizeOfCredits(purse.credits) + purse.caps.length + sizeOf(purse.pool?.purse ?? null) : 0
 
 /** The length prefix keeps names distinct, whatever the ids contain. */
 const nameOf = (appId: string, userId: string): string => `${appId.length} ${appId}${userId}`

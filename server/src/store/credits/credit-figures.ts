@@ -49,7 +49,7 @@ export async function expiringCredits(
   const { rows } = await db.query<ExpiringTotal>(
     `select feature_id as "featureId", ${capped('sum(amount - used)')} as units, count(*) as credits
      from (select feature_id, amount, used from credit
-       where app_id = $1 and not ended and expires_at > $2 and expires_at <= $3 order by expires_at limit $4) e
+       where app_id = $1 and not ended and used < amount and expires_at > $2 and expires_at <= $3 order by expires_at limit $4) e
      group by 1`,
     [appId, timestamp(now), timestamp(until), limit],
   )

@@ -120,8 +120,8 @@ export async function findCredit(db: HomeDb, appId: string, id: string): Promise
   return rows[0] ?? null
 }
 
-/** Ends those that have expired, and returns the number of the others that can be used. */
-export async function endExpiredCredits(
+/** Ends those that are spent or have expired, and returns the number of the others that can be used. */
+export async function endCredits(
   db: HomeDb,
   appId: string,
   userUid: number,
@@ -131,7 +131,8 @@ export async function endExpiredCredits(
   const of = [appId, userUid, featureId]
   await db.query(
     `update credit set ended = true
-     where app_id = $1 and user_uid = $2 and feature_id = $3 and not ended and expires_at <= $4`,
+     where app_id = $1 and user_uid = $2 and feature_id = $3 and not ended
+       and (used >= amount or expires_at <= $4)`,
     [...of, timestamp(now)],
   )
   const { rows } = await db.query<{ count: number }>(

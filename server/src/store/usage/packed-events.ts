@@ -1,5 +1,4 @@
-import type { EventType } from '../../domain/event.ts'
-import type { JsonObject } from '../../domain/metadata.ts'
+import type { EventData, EventType } from '../../domain/event.ts'
 
 // Events of usage are many, so one row of the outbox has those of a whole batch: a JSON list of them in its column `after`.
 
@@ -12,7 +11,7 @@ export const packedEvent = (event: {
   type: EventType
   userUid: number
   userId: string
-  data: JsonObject
+  data: EventData
 }): PackedEvent => JSON.stringify(event) as PackedEvent
 
 /** SQL: the list, from the texts of its events. An aggregate. */

@@ -21,6 +21,7 @@ export interface ReservationWrite {
 export interface SpendingMove {
   appId: string
   userUid: number
+  userId: string
   /** of the spender's row that the decisions were based on */
   version: number
   /** when they were made */
@@ -53,7 +54,6 @@ interface SpentCounter {
 }
 
 interface SpentCredit {
-  amount: number
   used: number
   period: string | null
   periodUsed: number

@@ -70,12 +70,16 @@ const countersMoved = (take: Take): string => `, counter as materialized (
   where c.was is null
 )`
 
+/**
+ * One that is spent does not end here: `ended` decides which indexes have the row, so that would write to all of them. The
+ * user's next credit ends it. See `endCredits`.
+ */
 const creditsMoved = (take: Take): string => `, taken as materialized (
-  select m.app_id, k.* from unnest(${take('int', 'text', 'bigint', 'text', 'bigint', 'boolean')})
-    as k (ord, id, used, period, period_used, ended) join made m on m.ord = k.ord
+  select m.app_id, k.* from unnest(${take('int', 'text', 'bigint', 'text', 'bigint')})
+    as k (ord, id, used, period, period_used) join made m on m.ord = k.ord
 ), credit_moved as (
   update credit c set used = k.used, period = k.period, period_used = k.period_used,
-    ended = k.ended or c.voided_at is not null
+    ended = c.ended and (k.used >= c.amount or c.voided_at is not null)
   from taken k where c.app_id = k.app_id and c.id = k.id
 )`
 
@@ -162,7 +166,6 @@ export async function writeSpending(client: Tx, moves: readonly SpendingMove[]):
         numberArray(credits, ({ line: [, { used }] }) => used),
         textArray(credits, ({ line: [, { period }] }) => period),
         numberArray(credits, ({ line: [, { periodUsed }] }) => periodUsed),
-        textArray(credits, ({ line: [, { used, amount }] }) => (used >= amount ? 't' : 'f')),
       ],
     ),
     entries: columnsOf(
