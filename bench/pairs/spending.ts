@@ -55,8 +55,8 @@ export const spending: Pair = {
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(server.url)))
     const records = (featureId: string, first: number) => {
       const deltas = new Array<number>(CLIENTS).fill(3)
-      return () =>
-        together(clients, scale.seconds, async (client, i) => {
+      return (seconds: number) =>
+        together(clients, seconds, async (client, i) => {
           const delta = deltas[i] ?? 3
           const input = { userId: userId(first + i), featureId, delta }
           const { recordUsage } = await client.ask<Recorded>(RECORD, { input })
@@ -64,21 +64,30 @@ export const spending: Pair = {
           deltas[i] = -delta
         })
     }
-    const plain = records(FEATURE, 1)
+    const sides = {
+      'three credits': records(PAID, 1 + BURNER),
+      plain: records(FEATURE, 1),
+      'reserve + settle': (seconds: number) =>
+        together(clients, seconds, async (client, i) => {
+          const input = { userId: userId(1 + RESERVER + i), featureId: PAID, amount: 10 }
+          const { reserveUsage } = await client.ask<Reserved>(RESERVE, { input })
+          if (reserveUsage.reserved !== 10) throw new Error(`${input.userId} reserved nothing`)
+          await client.ask(SETTLE, { id: reserveUsage.id })
+        }),
+      '1,000 credits': (seconds: number) => checks(clients, userId(RICH), MANY, seconds),
+      'one credit': (seconds: number) => checks(clients, userId(1 + RESERVER), null, seconds),
+    }
+    // The subject has been warmed up with records on plans only.
+    for (const side of Object.values(sides)) await side(scale.warmUpSeconds)
+    const timed = (side: keyof typeof sides) => () => sides[side](scale.seconds)
     const rounds = await interleave(
       scale.rounds,
       {
-        'three credits': records(PAID, 1 + BURNER),
-        plain,
-        'reserve + settle': () =>
-          together(clients, scale.seconds, async (client, i) => {
-            const input = { userId: userId(1 + RESERVER + i), featureId: PAID, amount: 10 }
-            const { reserveUsage } = await client.ask<Reserved>(RESERVE, { input })
-            if (reserveUsage.reserved !== 10) throw new Error(`${input.userId} reserved nothing`)
-            await client.ask(SETTLE, { id: reserveUsage.id })
-          }),
-        '1,000 credits': () => checks(clients, userId(RICH), MANY, scale.seconds),
-        'one credit': () => checks(clients, userId(1 + RESERVER), null, scale.seconds),
+        'three credits': timed('three credits'),
+        plain: timed('plain'),
+        'reserve + settle': timed('reserve + settle'),
+        '1,000 credits': timed('1,000 credits'),
+        'one credit': timed('one credit'),
       },
       tellRound,
     )
