@@ -1,7 +1,7 @@
 import type { Page, Request } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { cutOff, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
@@ -72,7 +72,7 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     await checked
     await page.getByRole('button', { name: 'Apply 1 change' }).click()
     await page.getByText('Applied', { exact: true }).waitFor()
-    await rows.first().getByText('applied', { exact: true }).waitFor()
+    await rows.first().getByText('Changed', { exact: true }).waitFor()
     expect(await emails()).toEqual({ ...before, ada: ['ada@new.example.com', 'cus_ada'] })
 
     const download = page.waitForEvent('download')
@@ -81,11 +81,11 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
 
     const applied = staleOnce(page)
     await page.reload()
-    await rows.first().getByText('applied', { exact: true }).waitFor()
+    await rows.first().getByText('Changed', { exact: true }).waitFor()
     await applied
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Undone', { exact: true }).waitFor()
-    await rows.first().getByText('undone', { exact: true }).waitFor()
+    await page.getByText('Undone', { exact: true }).first().waitFor()
+    await rows.first().getByText('Undone', { exact: true }).waitFor()
     expect(await emails()).toEqual(before)
     expect(visit.problems).toEqual([])
   })
@@ -111,12 +111,18 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
     await rows.first().getByText('would be created').waitFor()
     await rows.nth(1).getByText('Plan not found: "none"').waitFor()
+    const desk = page.viewportSize()
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const text of [/^Line\s+2$/, 'zoe@example.com', 'basic'])
+      await rows.first().getByText(text).waitFor()
+    expect(await cutOff(page)).toEqual([])
+    if (desk) await page.setViewportSize(desk)
     await page.getByRole('button', { name: 'Create 1 user, change 1' }).click()
-    await rows.first().getByText('created', { exact: true }).waitFor()
-    await rows.nth(2).getByText('applied', { exact: true }).waitFor()
+    await rows.first().getByText('Created', { exact: true }).waitFor()
+    await rows.nth(2).getByText('Changed', { exact: true }).waitFor()
     expect(await emails()).toEqual({ ...before, zoe: ['zoe@example.com', null] })
     await page.getByRole('button', { name: 'Undo 2 changes' }).click()
-    await rows.first().getByText('undone', { exact: true }).waitFor()
+    await rows.first().getByText('Undone', { exact: true }).waitFor()
     expect(await emails()).toEqual(before)
     expect(visit.problems).toEqual([])
   })

@@ -108,7 +108,7 @@ describe('gap: the keyboard alone', () => {
     await page.getByText('Applied', { exact: true }).waitFor()
     expect(await email()).toBe('ada@new.example.com')
     await press(page, page.getByRole('button', { name: 'Undo' }))
-    await page.getByText('Undone', { exact: true }).waitFor()
+    await page.getByText('Undone', { exact: true }).first().waitFor()
     expect(await email()).toBe('ada@example.com')
     expect(problems).toEqual([])
   })

@@ -119,9 +119,9 @@ describe('spec §2: an import of 10,000 users', () => {
       .waitFor()
     expect(await fingerprint()).toBe(before)
 
-    await page.getByText('invalid', { exact: true }).first().click()
+    await page.getByText('Invalid', { exact: true }).first().click()
     const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
-    await page.getByText('would change', { exact: true }).nth(1).waitFor({ state: 'detached' })
+    await page.getByText('Would change', { exact: true }).nth(1).waitFor({ state: 'detached' })
     const told = (await rows.allInnerTexts()).slice(0, 4).map((row) => row.split('\t')[0])
     expect(told).toEqual(['101', '201', '301', '401'])
 
@@ -145,7 +145,7 @@ describe('spec §2: an import of 10,000 users', () => {
 
     await watchProgress(page)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Undone', { exact: true }).waitFor()
+    await page.getByText('Undone', { exact: true }).first().waitFor()
     await checkProgress(page)
     expect(await fingerprint()).toBe(before)
     expect(problems).toEqual([])

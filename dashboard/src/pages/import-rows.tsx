@@ -24,15 +24,15 @@ type Row = NonNullable<ResultOf<typeof ROWS>['userImportRows']>['rows'][number]
 type Outcome = Row['outcome']
 
 const OUTCOMES: Record<Outcome, { label: string; tone: Tone }> = {
-  BAD: { label: 'invalid', tone: 'bad' },
-  UNCHANGED: { label: 'unchanged', tone: 'plain' },
-  CHANGE: { label: 'would change', tone: 'warn' },
-  CREATE: { label: 'would be created', tone: 'warn' },
-  APPLIED: { label: 'applied', tone: 'good' },
-  CREATED: { label: 'created', tone: 'good' },
-  REFUSED: { label: 'refused', tone: 'bad' },
-  UNDONE: { label: 'undone', tone: 'plain' },
-  KEPT: { label: 'kept', tone: 'warn' },
+  BAD: { label: 'Invalid', tone: 'bad' },
+  UNCHANGED: { label: 'Unchanged', tone: 'plain' },
+  CHANGE: { label: 'Would change', tone: 'warn' },
+  CREATE: { label: 'Would be created', tone: 'warn' },
+  APPLIED: { label: 'Changed', tone: 'good' },
+  CREATED: { label: 'Created', tone: 'good' },
+  REFUSED: { label: 'Refused', tone: 'bad' },
+  UNDONE: { label: 'Undone', tone: 'plain' },
+  KEPT: { label: 'Kept', tone: 'warn' },
 }
 
 interface ImportRowsProps {
@@ -82,7 +82,18 @@ export function ImportRows({ appId, one }: ImportRowsProps) {
                 rows={page?.rows ?? []}
                 keyOf={({ line }) => String(line)}
                 columns={[
-                  { label: 'Line', right: true, cell: ({ line }) => number(line) },
+                  {
+                    label: 'Line',
+                    right: true,
+                    cell: ({ line }) => (
+                      <>
+                        <Text span inherit hiddenFrom="sm">
+                          Line{' '}
+                        </Text>
+                        {number(line)}
+                      </>
+                    ),
+                  },
                   {
                     label: 'User',
                     cell: ({ user, userId }) =>
@@ -114,30 +125,27 @@ export function ImportRows({ appId, one }: ImportRowsProps) {
                     ? [
                         {
                           label: 'Name',
-                          wide: true,
                           cell: (row: Row) => <Change from={row.oldName} to={row.newName} />,
                         },
                       ]
                     : []),
                   {
                     label: 'Email',
-                    wide: true,
                     cell: (row) => <Change from={row.oldEmail} to={row.newEmail} />,
                   },
                   {
                     label: 'Billing id',
-                    wide: true,
                     cell: (row) => <Change from={row.oldBillingId} to={row.newBillingId} />,
                   },
                   ...(page?.rows.some(({ plan }) => plan !== null)
-                    ? [{ label: 'Plan', wide: true, cell: ({ plan }: Row) => plan ?? '' }]
+                    ? [{ label: 'Plan', cell: ({ plan }: Row) => plan ?? '' }]
                     : []),
                   ...(page?.rows.some(hasMetadata)
                     ? [
                         {
                           label: 'Metadata',
-                          wide: true,
-                          cell: (row: Row) => <Change from={row.oldMetadata} to={row.newMetadata} />,
+                          cell: (row: Row) =>
+                            hasMetadata(row) && <Change from={row.oldMetadata} to={row.newMetadata} />,
                         },
                       ]
                     : []),

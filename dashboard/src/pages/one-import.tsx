@@ -144,7 +144,7 @@ function summary(one: Import): string {
     `${number(one.unchanged)} already up to date`,
     `${number(one.bad)} invalid`,
   ]
-  if (one.applied > 0) parts.push(`${number(one.applied)} applied`)
+  if (one.applied > 0) parts.push(`${number(one.applied)} changed`)
   if (one.created > 0) parts.push(`${number(one.created)} created`)
   if (one.refused > 0) parts.push(`${number(one.refused)} refused`)
   if (one.undone > 0) parts.push(`${number(one.undone)} undone`)

@@ -3,7 +3,7 @@ import { Text, useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import { number, shortNumber } from './number.ts'
-import { periodLabels } from './period-labels.ts'
+import { periodLabels, timeLabels } from './period-labels.ts'
 
 export interface Series {
   label: string
@@ -93,7 +93,7 @@ export function Chart({ label, times, series, height = 220, unfinished }: ChartP
                 splits: () => times.map((_, index) => index),
                 values: (plot) => everyThatFits(labels, plot.width),
               }
-            : scale,
+            : { ...scale, values: (_, ticks) => timeLabels(ticks) },
           { ...scale, size: 46, incrs: WHOLE_STEPS, values: (_, ticks) => ticks.map(shortNumber) },
         ],
         series: [

@@ -5,6 +5,7 @@ const UNIT_FILES = [
   'dashboard/test/csv.test.ts',
   'dashboard/test/differences.test.ts',
   'dashboard/test/help.test.ts',
+  'dashboard/test/time-labels.test.ts',
   'sdk/test/answers.test.ts',
   'sdk/test/arguments.test.ts',
   'sdk/test/documents.test.ts',
