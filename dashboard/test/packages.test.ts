@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shared } from '../../server/test/harness/shared.ts'
-import { openDashboard, type Visit } from './harness/dashboard.ts'
+import { cutOff, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const dashboard = shared(openDashboard)
@@ -58,6 +58,20 @@ describe('gap: packages in the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('have the button that removes a feature beside its name on a phone', async () => {
+    const { page, open, close } = await dashboard.signedIn(undefined, {
+      viewport: { width: 390, height: 844 },
+    })
+    await open('/apps/default/packages/basic')
+    const grant = page.getByRole('group', { name: 'API calls' })
+    const [name, remove] = await Promise.all([
+      grant.getByRole('link', { name: 'API calls' }).boundingBox(),
+      grant.getByRole('button', { name: 'Remove API calls from the package' }).boundingBox(),
+    ])
+    expect(remove?.y).toBeLessThan((name?.y ?? 0) + (name?.height ?? 0))
+    await close()
+  })
+
   it('publish with a note, compare the versions, and restore one as a draft', async () => {
     const { page, open, idle, problems } = visit
     await open('/apps/default/packages/basic')
@@ -92,6 +106,9 @@ describe('gap: packages in the dashboard', () => {
       .getByRole('cell')
       .allInnerTexts()
     expect(cells).toEqual(['API calls', '10 calls a month', '25 calls a month', 'Changed'])
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await cutOff(page)).toEqual([])
+    if (desk) await page.setViewportSize(desk)
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: 'Actions for version 1' }).click()

@@ -110,7 +110,7 @@ export function PackageForm(props: PackageFormProps) {
                   aria-label={featureOf(grant.id)?.name ?? grant.id}
                 >
                   <Group align="flex-end" gap="md">
-                    <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
+                    <div className={classes.name}>
                       <AnchorLink
                         to="/apps/$app/features/$id"
                         params={{ app: appId, id: grant.id }}
@@ -164,7 +164,7 @@ export function PackageForm(props: PackageFormProps) {
                         <Button
                           variant="subtle"
                           size="compact-sm"
-                          mb="xs"
+                          mb="xxs"
                           disabled={readOnly || grant.caps.length >= MAX_CAPS}
                           aria-label={`Add cap to ${featureOf(grant.id)?.name ?? grant.id}`}
                           onClick={() => form.insertListItem(`grants.${row}.caps`, NEW_CAP)}
@@ -177,6 +177,7 @@ export function PackageForm(props: PackageFormProps) {
                       variant="subtle"
                       color="gray"
                       mb="xxs"
+                      className={classes.remove ?? ''}
                       disabled={readOnly}
                       aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
                       onClick={() => form.removeListItem('grants', row)}

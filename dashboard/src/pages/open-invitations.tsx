@@ -43,7 +43,6 @@ export function OpenInvitations({ invitations }: { invitations: readonly Invitat
           { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
           {
             label: 'Expires',
-            wide: true,
             cell: ({ expiresAt }) => <When at={expiresAt} time />,
           },
           {

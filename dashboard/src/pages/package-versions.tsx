@@ -107,9 +107,17 @@ export function PackageVersions(props: PackageVersionsProps) {
                   { label: 'Published for', cell: (v) => (v.for === null ? FOR.ALL : FOR[v.for]) },
                   {
                     label: 'Published',
-                    cell: ({ publishedAt }) => (publishedAt === null ? '–' : <When at={publishedAt} />),
+                    cell: ({ publishedAt, author }) => (
+                      <>
+                        {publishedAt === null ? '–' : <When at={publishedAt} />}
+                        {author !== null && (
+                          <Text size="xs" c="dimmed" className="break">
+                            by {author}
+                          </Text>
+                        )}
+                      </>
+                    ),
                   },
-                  { label: 'By', wide: true, cell: ({ author }) => author ?? '–' },
                   {
                     label: 'Actions',
                     hiddenLabel: true,

@@ -39,6 +39,7 @@ export function RestoreVersion(props: RestoreVersionProps) {
       opened
       title={`Restore version ${version.version} of ${name}?`}
       submit="Restore as a draft"
+      harmless={!props.hasDraft}
       busy={restore.isPending}
       error={restore.error}
       onConfirm={() =>

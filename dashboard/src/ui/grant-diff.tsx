@@ -37,6 +37,8 @@ export function GrantDiff({ before, after, features, labels = DRAFT }: GrantDiff
         {
           label: 'Change',
           right: true,
+          // The sides say it too, and a phone has room for them only.
+          wide: true,
           cell: ({ before, after, same }) =>
             same ? (
               <Tag>Unchanged</Tag>
