@@ -80,7 +80,7 @@ describe('gap: the keyboard alone', () => {
     await press(page, page.getByRole('button', { name: 'Save draft' }))
     await press(page, page.getByRole('link', { name: 'Review and publish' }))
     await page.getByRole('table', { name: 'Who is affected' }).getByText('Ada Lovelace').waitFor()
-    await press(page, page.getByRole('button', { name: 'Publish: 1 lose access' }))
+    await press(page, page.getByRole('button', { name: 'Publish: 1 loses access' }))
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
     const { package: basic } = await dashboard.server.dashboard.data(
       '{ package(appId: "default", id: "basic") { grants { limit } draft { name } } }',

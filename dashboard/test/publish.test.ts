@@ -45,9 +45,9 @@ describe('spec §3: publishing in the dashboard', () => {
     const cells = rows.map((row) => row.split('\t').slice(0, 3))
     const told = cells.map((texts) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()).join(' '))
     expect(told).toEqual([
-      'Ada Lovelace ada API calls loses access',
-      'Ada Lovelace ada Single sign-on gains access',
-      'Bob bob Single sign-on gains access',
+      'Ada Lovelace ada API calls Loses access',
+      'Ada Lovelace ada Single sign-on Gains access',
+      'Bob bob Single sign-on Gains access',
     ])
     const figures = page
       .getByText(/^(subscribers now|gain access|lose access|more overage|less overage)$/)
@@ -59,7 +59,7 @@ describe('spec §3: publishing in the dashboard', () => {
       '0 more overage',
       '0 less overage',
     ])
-    await page.getByRole('button', { name: 'Publish: 1 lose access' }).click()
+    await page.getByRole('button', { name: 'Publish: 1 loses access' }).click()
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
     expect(await packageNow()).toMatchObject({ grants: before.draft.grants, draft: null })
     expect(visit.problems).toEqual([])
@@ -224,7 +224,7 @@ describe('spec §3: publishing in the dashboard', () => {
         .packageVersion
 
     await open('/apps/default/packages/kept/publish')
-    await page.getByRole('button', { name: 'Publish: 1 lose access' }).waitFor()
+    await page.getByRole('button', { name: 'Publish: 1 loses access' }).waitFor()
     await page.getByRole('radio', { name: 'New subscribers only' }).check()
     await page.getByText('Current subscribers are not affected.').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()

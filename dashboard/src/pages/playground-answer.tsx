@@ -54,7 +54,7 @@ export function PlaygroundAnswer({ appId, explanation, feature: granted, record 
       <Note tone={access ? 'good' : 'bad'} title={access ? 'Access granted' : 'Access denied'} role="status">
         {withNumbers(reason)}{' '}
         <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
-          {reasonCode.toLowerCase().replaceAll('_', ' ')}
+          {(reasonCode.charAt(0) + reasonCode.slice(1).toLowerCase()).replaceAll('_', ' ')}
         </Tag>
         {deniedBy !== null && (
           <>
@@ -118,7 +118,7 @@ export function PlaygroundAnswer({ appId, explanation, feature: granted, record 
               cell: ({ live }) => (live ? <Tag tone="good">Live</Tag> : <Tag>Ended</Tag>),
             },
             { label: 'Since', wide: true, cell: ({ startedAt }) => <When at={startedAt} /> },
-            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'not granted') },
+            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'Not granted') },
           ]}
         />
       )}

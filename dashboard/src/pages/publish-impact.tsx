@@ -54,7 +54,7 @@ export function PublishFigures({ preview }: { preview: Preview }) {
       {!isTouched(preview) && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
       {lose > 0 && (
         <Note tone="bad">
-          Users lose access if they have used more than the new limit, or if the feature is removed.
+          Users lose access if they have already used the new limit, or if the feature is removed.
         </Note>
       )}
       {moreOverage > 0 && (
@@ -118,6 +118,7 @@ interface TouchedProps {
 function Touched({ page, after, preview, app }: TouchedProps) {
   return (
     <Stack gap="md">
+      {page.rows.length > 0 && <Title order={2}>Affected users</Title>}
       <DataTable
         label="Who is affected"
         rows={page.rows}
@@ -154,10 +155,10 @@ function Touched({ page, after, preview, app }: TouchedProps) {
 }
 
 const CHANGES = {
-  LOSES: { label: 'loses access', tone: 'bad' },
-  MORE_OVERAGE: { label: 'more overage', tone: 'warn' },
-  GAINS: { label: 'gains access', tone: 'good' },
-  LESS_OVERAGE: { label: 'less overage', tone: 'good' },
+  LOSES: { label: 'Loses access', tone: 'bad' },
+  MORE_OVERAGE: { label: 'More overage', tone: 'warn' },
+  GAINS: { label: 'Gains access', tone: 'good' },
+  LESS_OVERAGE: { label: 'Less overage', tone: 'good' },
 } as const
 
 function Figure({ label, value, tone }: { label: string; value: number; tone?: 'good' | 'bad' }) {

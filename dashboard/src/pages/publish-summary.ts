@@ -31,9 +31,9 @@ export function publishSummary(
   const who = subscribers(impact.subscribers)
   if (reach === 'NEW_ONLY') return `${who} ${impact.subscribers === 1 ? 'keeps' : 'keep'} the current version`
   const counts = [
-    [impact.lose, 'lose access'],
+    [impact.lose, impact.lose === 1 ? 'loses access' : 'lose access'],
     [impact.moreOverage, 'more overage'],
-    [impact.gain, 'gain access'],
+    [impact.gain, impact.gain === 1 ? 'gains access' : 'gain access'],
     [impact.lessOverage, 'less overage'],
   ] as const
   const parts = counts.filter(([count]) => count > 0).map(([count, what]) => `${number(count)} ${what}`)

@@ -227,5 +227,7 @@ export function PublishPage() {
 
 function publishLabel(preview: Preview | null | undefined, isLater: boolean): string {
   const verb = isLater ? 'Schedule' : 'Publish'
-  return preview?.lose ? `${verb}: ${number(preview.lose)} lose access` : verb
+  return preview?.lose
+    ? `${verb}: ${number(preview.lose)} ${preview.lose === 1 ? 'loses' : 'lose'} access`
+    : verb
 }

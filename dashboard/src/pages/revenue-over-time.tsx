@@ -42,7 +42,12 @@ export function RevenueOverTime({ appId, period, onPeriod }: RevenueOverTimeProp
   return (
     <Stack gap="xs">
       <Group justify="space-between" align="flex-end">
-        <Title order={2}>Over time</Title>
+        <div>
+          <Title order={2}>Over time</Title>
+          <Text size="xs" c="dimmed">
+            By calendar day in UTC. The figures above count back from now, so sums can differ.
+          </Text>
+        </div>
         <Group gap="xs" align="flex-end">
           <Days period={period} onChange={onPeriod} />
           <Button
@@ -121,7 +126,7 @@ function Charts({ series }: { series: OverTime }) {
         >
           <Text size="sm" c="dimmed">
             Cancelled subscriptions as a share of those live at the start of the period. Plan changes do not
-            count. Days are in UTC.
+            count.
           </Text>
         </Panel>
       </div>
