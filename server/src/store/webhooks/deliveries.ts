@@ -123,11 +123,12 @@ export async function resendFailed(
   { from, to, limit }: { from: string | null; to: string | null; limit: number },
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `update webhook_delivery set ${RESEND} where (app_id, endpoint_id, seq) in (
-       select app_id, endpoint_id, seq from webhook_delivery
+    // By address: by key, and before there are statistics, each would be looked for among all of the endpoint's.
+    `update webhook_delivery set ${RESEND} where state = 'FAILED' and ctid = any(array(
+       select ctid from webhook_delivery
        where app_id = $1 and endpoint_id = $2 and state = 'FAILED'
          and ($3::timestamptz is null or created_at >= $3) and ($4::timestamptz is null or created_at < $4)
-       order by seq limit $5)`,
+       order by seq limit $5))`,
     [appId, endpointId, from, to, limit],
   )
   return rowCount ?? 0
