@@ -89,6 +89,7 @@ describe('gap: the credits of a user', () => {
     await open('/apps/default/users/cy?tab=credits')
     const row = page.getByRole('table', { name: 'Credits' }).locator('tbody tr')
     await row.getByText('700 of 1,200').waitFor()
+    await row.getByText('Never').waitFor()
     await page.getByRole('button', { name: /^Release the reservation/ }).click()
     await dialog.getByRole('button', { name: 'Release the reservation' }).click()
     await row.getByText('900 of 1,200').waitFor()

@@ -53,7 +53,6 @@ export function CreditTable({ appId, credits, nameOf }: CreditTableProps) {
         { label: 'Priority', right: true, wide: true, cell: ({ priority }) => number(priority) },
         {
           label: 'Expires',
-          wide: true,
           cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'Never'),
         },
         {
