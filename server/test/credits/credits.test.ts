@@ -234,41 +234,6 @@ describe('credits', () => {
     expect(await credits()).toEqual([])
   })
 
-  it('are listed for members with the usable ones first, page by page, and with balances of them all', async () => {
-    await add('gone', 5)
-    await app.admin.data('mutation { voidCredit(id: "gone") { id } }')
-    await add('brief', 5, { expiresAt: iso(start + DAY) })
-    await add('soon', 6, { expiresAt: iso(start + 3 * DAY) })
-    await add('long', 7)
-    await add('future', 8, { effectiveAt: iso(start + 9 * DAY) })
-    await app.advance(iso(start + 2 * DAY))
-    await app.admin.data(
-      'mutation { reserveUsage(input: { userId: "ann", featureId: "call", amount: 2 }) { reserved } }',
-    )
-    const listed: Data[] = []
-    for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
-      const creditPage: Data = await app.dashboard.call(
-        'creditPage { next rows { id state reserved } balances { featureId left nextExpiry nextExpiring } }',
-        { userId: 'ann', first: 2, after },
-      )
-      expect(creditPage.balances).toEqual([
-        { featureId: 'call', left: 11, nextExpiry: iso(start + 3 * DAY), nextExpiring: 4 },
-      ])
-      listed.push(...creditPage.rows)
-      after = creditPage.next
-    }
-    expect(listed.map(({ id, state, reserved }) => [id, state, reserved])).toEqual([
-      ['future', 'SCHEDULED', 0],
-      ['long', 'LIVE', 0],
-      ['soon', 'LIVE', 2],
-      ['brief', 'EXPIRED', 0],
-      ['gone', 'VOIDED', 0],
-    ])
-    await expect(
-      app.dashboard.call('creditPage { next }', { userId: 'ann', after: 'usable:' }),
-    ).rejects.toThrow('after must be')
-  })
-
   it.each([
     ['FEATURE_NOT_FOUND', { featureId: 'none' }],
     ['USER_NOT_FOUND', { userId: 'none' }],
