@@ -6,6 +6,8 @@ import { LONG, PAGES, SERVICE, UNIT } from './server/test/house/projects.ts'
 
 ownTempFolder()
 
+const CORES = availableParallelism()
+
 /** First of all, so that the end of a run does not wait for one of them alone. */
 const LONGEST = [
   'dashboard/test/day',
@@ -54,7 +56,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     projects: [
-      project('unit', UNIT),
+      // These wait for nothing, and every worker loads them anew. In a group, all have the same number of workers.
+      project('unit', UNIT, { maxWorkers: Math.max(2, CORES - 1), sequence: { groupOrder: 1 } }),
       project('service', SERVICE, HAS_DATABASE),
       project('pages', { include: PAGES, exclude: [...UNIT.include, ...LONG] }, HAS_DATABASE),
       project('long', { include: LONG, exclude: [] }, HAS_DATABASE),
@@ -63,8 +66,8 @@ export default defineConfig({
     // imported may run hooks or keep what another file would trip over, and every test puts back what it replaces.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Most of them wait for a server or a browser: one at a time would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most of them wait for a server, a browser or a killed process: fewer would leave a small machine idle.
+    maxWorkers: Math.max(3, CORES - 1),
     // Bounds for what never comes, not for how long it takes: the machine may be busy with other work.
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 180_000,
