@@ -60,8 +60,9 @@ export function stand(
     pool,
   }
   const spends = spending !== null || pool !== null || (isHere && isCapped(entitlement))
-  const own = spending ?? { ...NO_SPENDING, entities }
-  const counted = spends ? spendable(entitlement, own, now, pool?.open) : metered(entitlement)
+  // Most features have none, and a check of them makes no object that it does not need.
+  const own = spends ? (spending ?? { ...NO_SPENDING, entities }) : null
+  const counted = own ? spendable(entitlement, own, now, pool?.open) : metered(entitlement)
   if (!counted) return state
   const counter = counterIn(counted, asked, holdings, from)
   state.counter = counter?.ref ?? holding.ref
@@ -69,7 +70,7 @@ export function stand(
     state.used = counter.used
     state.counted = true
   }
-  if (spends) state.purse = purseOf(counted, state.used, own, now, pool && poolFrom(pool, pool.spending, now))
+  if (own) state.purse = purseOf(counted, state.used, own, now, pool && poolFrom(pool, pool.spending, now))
   return state
 }
 
