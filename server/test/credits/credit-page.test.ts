@@ -23,6 +23,10 @@ it('members see the credits of a user with the usable ones first, page by page, 
   await add('soon', 6, { expiresAt: iso(start + 3 * DAY) })
   await add('long', 7)
   await add('future', 8, { effectiveAt: iso(start + 9 * DAY) })
+  await add('spent', 3, { priority: 1, expiresAt: iso(start + 2.5 * DAY) })
+  await app.admin.data(
+    'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 3 }) { recorded } }',
+  )
   await app.advance(iso(start + 2 * DAY))
   await app.admin.data(
     'mutation { reserveUsage(input: { userId: "ann", featureId: "call", amount: 2 }) { reserved } }',
@@ -43,6 +47,7 @@ it('members see the credits of a user with the usable ones first, page by page, 
     ['future', 'SCHEDULED', 0],
     ['long', 'LIVE', 0],
     ['soon', 'LIVE', 2],
+    ['spent', 'SPENT', 0],
     ['brief', 'EXPIRED', 0],
     ['gone', 'VOIDED', 0],
   ])

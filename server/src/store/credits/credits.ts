@@ -206,7 +206,7 @@ export async function creditsUsableFirst(
 ): Promise<(CreditRow & { ended: boolean })[]> {
   const { rows } = await db.query<CreditRow & { ended: boolean }>(
     `select * from (
-       select ${COLUMNS}, ended or coalesce(expires_at <= $3, false) as ended
+       select ${COLUMNS}, ended or used >= amount or coalesce(expires_at <= $3, false) as ended
        from credit where app_id = $1 and user_uid = $2) c
      where ended > $4 or (ended = $4 and seq < $5)
      order by ended, seq desc limit $6`,
@@ -224,7 +224,7 @@ export async function liveCredits(
 ): Promise<Pick<CreditRow, 'id' | 'featureId' | 'amount' | 'used' | 'expiresAt'>[]> {
   const { rows } = await db.query(
     `select id, feature_id as "featureId", amount, used, expires_at as "expiresAt" from credit
-     where app_id = $1 and user_uid = $2 and not ended
+     where app_id = $1 and user_uid = $2 and not ended and used < amount
        and effective_at <= $3 and (expires_at is null or expires_at > $3)
      order by seq`,
     [appId, userUid, timestamp(now)],
