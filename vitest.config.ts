@@ -56,7 +56,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     projects: [
-      // These wait for nothing, and every worker loads them anew. In a group, all have the same number of workers.
+      // Unit tests do not wait, and each worker loads the modules again, so a third one would not help. Projects in the same
+      // group must have the same number of workers.
       project('unit', UNIT, { maxWorkers: Math.max(2, CORES - 1), sequence: { groupOrder: 1 } }),
       project('service', SERVICE, HAS_DATABASE),
       project('pages', { include: PAGES, exclude: [...UNIT.include, ...LONG] }, HAS_DATABASE),

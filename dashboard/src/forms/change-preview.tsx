@@ -24,7 +24,7 @@ export const PREVIEW = graphql(`
 `)
 type Change = NonNullable<ResultOf<typeof PREVIEW>['changePreview']>
 
-/** When a change takes effect, what is due, and the limits before and after. */
+/** Shows when a plan change takes effect, the amount due, and each limit before and after. */
 export function ChangePreview({ change }: { change: Change }) {
   const due = dueText(change, dateOf(change.at))
   return (

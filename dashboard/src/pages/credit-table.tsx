@@ -22,7 +22,7 @@ interface CreditTableProps {
   nameOf: (featureId: string) => string
 }
 
-/** Credits of a user, with what is left of each. */
+/** A user's credits, and the units left of each. */
 export function CreditTable({ appId, credits, nameOf }: CreditTableProps) {
   return (
     <DataTable

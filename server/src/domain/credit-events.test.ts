@@ -18,8 +18,8 @@ const credit = (more: Partial<Credit>): Credit => ({
   ...more,
 })
 
-describe('the event of units of a credit', () => {
-  it('shows the credit, with what was before', () => {
+describe('creditUsedEvent', () => {
+  it('contains the credit and its previous values', () => {
     expect(creditUsedEvent(credit({ used: 10 }), 9, 'ada', NOW)).toEqual({
       type: 'credit.spent',
       data: {

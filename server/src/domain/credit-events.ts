@@ -4,7 +4,7 @@ import type { JsonObject } from './metadata.ts'
 import { type Change, type Made, timeIn } from './row-change.ts'
 import { isoOrNull } from './time.ts'
 
-// Events of credits. Those of usage are made by the call that took or returned the units, the others follow from rows of the
+// Events of credits. The call that takes or returns units makes its own event; all others are derived from changed rows of the
 // table `credit`.
 
 export function creditEvents({ at, operation, before, after, userId }: Change): Made[] {
@@ -17,7 +17,7 @@ export function creditEvents({ at, operation, before, after, userId }: Change): 
   return [{ type: isVoided ? 'credit.voided' : 'credit.changed', object: is, previous }]
 }
 
-/** The event of units that were taken or returned. Null: the credit was not spent before and is not now, or both. */
+/** The event of units that were taken or returned. Null unless the credit is now spent, or no longer spent. */
 export function creditUsedEvent(
   credit: Credit,
   usedBefore: number,

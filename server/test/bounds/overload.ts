@@ -47,7 +47,7 @@ export const overloadBounds: Bound[] = [
     'what an operation asks the dashboard for',
     { within: MAX_MEMBER_COST, beyond: MAX_MEMBER_COST + 1 },
     async (world, cost) => {
-      // An empty one: what is asked for is not what this is about.
+      // Other rows fill the shared app with large packages; reading those would take long and not change the cost.
       const appId = world.fresh()
       await createApp(world, appId)
       return world.dashboard.ask(featuresCosting(cost, appId))

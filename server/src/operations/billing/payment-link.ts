@@ -29,7 +29,7 @@ export async function checkTakesPayments(call: Call, tx: HomeDb, provider: strin
   }
 }
 
-/** Caller of a link, who may be a payer without a session. */
+/** A call through a payment link. The payer need not be signed in. */
 type Linking = Pick<Call, 'service'> & Caller
 
 /** The stored link of a session, or a new one. */

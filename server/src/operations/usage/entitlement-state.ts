@@ -60,7 +60,7 @@ export function stand(
     pool,
   }
   const spends = spending !== null || pool !== null || (isHere && isCapped(entitlement))
-  // Most features have none, and a check of them makes no object that it does not need.
+  // Not allocated for the features that only the plan pays for: most checks.
   const own = spends ? (spending ?? { ...NO_SPENDING, entities }) : null
   const counted = own ? spendable(entitlement, own, now, pool?.open) : metered(entitlement)
   if (!counted) return state

@@ -71,8 +71,8 @@ const countersMoved = (take: Take): string => `, counter as materialized (
 )`
 
 /**
- * One that is spent does not end here: `ended` decides which indexes have the row, so that would write to all of them. The
- * user's next credit ends it. See `endCredits`.
+ * Does not set `ended` on a spent credit: that column is in the predicate of indexes, so changing it would write to all of
+ * them. The user's next credit sets it (`endCredits`).
  */
 const creditsMoved = (take: Take): string => `, taken as materialized (
   select m.app_id, k.* from unnest(${take('int', 'text', 'bigint', 'text', 'bigint')})
